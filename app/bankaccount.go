@@ -62,6 +62,7 @@ type BankAccount struct {
 	Status        BankAccountStatus
 	CreatedAt     time.Time
 	BankAccountLabel
+	BankAccountReceiving
 }
 
 // BankAccountLabel is how a shop recognises one of its bank accounts. It is for
@@ -176,10 +177,11 @@ type BankAccountSummary struct {
 }
 
 // Transfer is the transfer to b that a VietQR code fills in, and the text of that code.
-// Without an amount the payer enters it. The accents of the content are dropped.
-func (b BankAccount) Transfer(amount int64, content string) (t vietqr.Transfer, text string, err error) {
+// Without an amount the payer enters it. The accents of the content are dropped. to is
+// the number to pay to, as PayTo gives it.
+func (b BankAccount) Transfer(amount int64, content, to string) (t vietqr.Transfer, text string, err error) {
 	bank, _ := FindBank(b.Bank)
-	t = vietqr.Transfer{BIN: bank.BIN, Account: b.AccountNumber, Amount: amount, Content: fold.Letters(strings.TrimSpace(content))}
+	t = vietqr.Transfer{BIN: bank.BIN, Account: b.NumberToPay(to), Amount: amount, Content: fold.Letters(b.Content(content))}
 	if text, err = t.String(); err != nil {
 		err = InvalidField("content", "must be at most 95 letters, digits and symbols", "chỉ được có tối đa 95 chữ cái, chữ số và ký hiệu")
 	}

@@ -173,6 +173,8 @@
 //     may do, full or read.
 //   - BankAccount (tài khoản ngân hàng): a linked account at a bank, named by
 //     bank code and number.
+//   - ReceivingNumber (số nhận tiền): another number to which customers pay a bank account,
+//     such as the virtual account of a till. Content prefix: with which contents must begin.
 //   - Transaction (giao dịch): one movement of money, IN or OUT, in whole VND.
 //   - Source (nguồn giao dịch, nguồn on pages about it): one provider account
 //     from which transactions come in: a kind of provider, one way of

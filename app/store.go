@@ -80,6 +80,8 @@ type Store interface {
 	UpdateAccount(ctx context.Context, id int64, u AccountUpdate) (Account, error)
 	// SetBankAccountLabel changes a linked bank account.
 	SetBankAccountLabel(ctx context.Context, accountID, id int64, label BankAccountLabel) error
+	// SetBankAccountReceiving changes a linked bank account, and gives it after that.
+	SetBankAccountReceiving(ctx context.Context, accountID, id int64, r BankAccountReceiving) (BankAccount, error)
 	// BankAccountSummaries lists the linked bank accounts by id with the sums of
 	// all time and of the day, week and month of today, without balances.
 	BankAccountSummaries(ctx context.Context, accountID int64, today Day) ([]BankAccountSummary, error)

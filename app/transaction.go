@@ -47,6 +47,8 @@ type Transaction struct {
 	PaymentSent   PaymentState // as deliveries say it: after this transfer; never changes
 	CreatedAt     time.Time
 
+	ReceivingNumber string // of its bank account, to which the payer transferred; empty: none was named
+
 	PaymentRequest PaymentState // with which it is matched, as it is now; not in what is delivered
 	// What people gave it and its bank account; not in what is delivered.
 	Note string

@@ -7,7 +7,8 @@ import (
 	"baoco/app"
 )
 
-const bankAccountColumns = `b.id, b.account_id, b.bank, b.account_number, b.account_name, b.status, b.created_at, b.nickname, b.colour`
+const bankAccountColumns = `b.id, b.account_id, b.bank, b.account_number, b.account_name, b.status, b.created_at, b.nickname, b.colour,
+	b.receiving_numbers, b.content_prefix`
 
 func scanBankAccount(row scanner, after ...any) (app.BankAccount, error) {
 	var b app.BankAccount
@@ -16,7 +17,8 @@ func scanBankAccount(row scanner, after ...any) (app.BankAccount, error) {
 }
 
 func bankAccountDest(b *app.BankAccount) []any {
-	return []any{&b.ID, &b.AccountID, &b.Bank, &b.AccountNumber, &b.AccountName, &b.Status, secondsInto(&b.CreatedAt), &b.Nickname, &b.Colour}
+	return []any{&b.ID, &b.AccountID, &b.Bank, &b.AccountNumber, &b.AccountName, &b.Status, secondsInto(&b.CreatedAt), &b.Nickname, &b.Colour,
+		&b.ReceivingNumbers, &b.ContentPrefix}
 }
 
 // txBankAccount finds a linked bank account.
@@ -46,11 +48,8 @@ func linkBankAccount(tx *tx, b app.BankAccount, now time.Time) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	bank, _ := app.FindBank(b.Bank)
-	for _, linked := range cache.bankAccounts[b.AccountNumber] {
-		if bank.Is(linked.Bank) {
-			return 0, app.ErrBankAccountLinked(linked.Bank, linked.AccountNumber)
-		}
+	if linked, taken := cache.withNumber(b.Bank, b.AccountNumber, 0); taken {
+		return 0, app.ErrBankAccountLinked(linked.Bank, linked.AccountNumber)
 	}
 	if err := withinPlan(tx, b.AccountID, now); err != nil {
 		return 0, err
@@ -62,12 +61,33 @@ func linkBankAccount(tx *tx, b app.BankAccount, now time.Time) (int64, error) {
 		return 0, err
 	}
 	if err == nil {
-		return id, tx.exec(`UPDATE bank_accounts SET account_name = ?, status = ?, created_at = ?, unlinked_at = NULL WHERE id = ?`,
+		err = tx.exec(`UPDATE bank_accounts SET account_name = ?, status = ?, created_at = ?, unlinked_at = NULL WHERE id = ?`,
 			b.AccountName, string(b.Status), b.CreatedAt.Unix(), id)
+	} else {
+		id, err = tx.insert(`INSERT INTO bank_accounts (account_id, bank, account_number, account_name, status, created_at)
+			VALUES (?, ?, ?, ?, ?, ?)`,
+			b.AccountID, b.Bank, b.AccountNumber, b.AccountName, string(b.Status), b.CreatedAt.Unix())
 	}
-	return tx.insert(`INSERT INTO bank_accounts (account_id, bank, account_number, account_name, status, created_at)
-		VALUES (?, ?, ?, ?, ?, ?)`,
-		b.AccountID, b.Bank, b.AccountNumber, b.AccountName, string(b.Status), b.CreatedAt.Unix())
+	if err != nil {
+		return 0, err
+	}
+	b.ID = id
+	return id, setReceiving(tx, b, b.BankAccountReceiving)
+}
+
+// setReceiving changes how customers pay b. A number is that of one bank account at a bank.
+func setReceiving(tx *tx, b app.BankAccount, r app.BankAccountReceiving) error {
+	cache, err := tx.recordCache(b.AccountID)
+	if err != nil {
+		return err
+	}
+	for _, n := range r.Receiving() {
+		if other, taken := cache.withNumber(b.Bank, n.Number, b.ID); taken {
+			return app.ErrBankAccountLinked(other.Bank, n.Number)
+		}
+	}
+	return tx.exec(`UPDATE bank_accounts SET receiving_numbers = ?, content_prefix = ? WHERE id = ?`, r.ReceivingNumbers,
+		r.ContentPrefix, b.ID)
 }
 
 // auditBankAccount names a bank account in the audit log.
@@ -110,6 +130,22 @@ func (s *Store) SetBankAccountLabel(ctx context.Context, accountID, id int64, la
 		}
 		return tx.auditChange(ctx, accountID, app.DeedBankAccountChange, id,
 			auditBankAccount(b).Changed("nickname", b.Nickname, label.Nickname).Changed("colour", string(b.Colour), string(label.Colour)))
+	})
+}
+
+func (s *Store) SetBankAccountReceiving(ctx context.Context, accountID, id int64, r app.BankAccountReceiving) (app.BankAccount, error) {
+	return writing(ctx, s, func(tx *tx) (app.BankAccount, error) {
+		b, err := txBankAccount(tx, accountID, id)
+		if err == nil {
+			err = setReceiving(tx, b, r)
+		}
+		if err != nil {
+			return b, err
+		}
+		d := auditBankAccount(b).Changed("content_prefix", b.ContentPrefix, r.ContentPrefix).
+			Changed("receiving_numbers", b.ReceivingNumbers, r.ReceivingNumbers)
+		b.BankAccountReceiving = r
+		return b, tx.auditChange(ctx, accountID, app.DeedBankAccountChange, id, d)
 	})
 }
 

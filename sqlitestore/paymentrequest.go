@@ -25,6 +25,7 @@ const codeTaken = `coalesce(` + paymentEnd + ` >= ?1, 1)`
 
 const paymentColumns = `r.id, r.account_id, r.token, ` + paymentCode +
 	`, r.reference, r.amount, r.transfer_amount, r.tolerance, r.return_url, r.created_by, r.created_at,
+	r.receiving_number,
 	r.expires_at, r.cancelled_at, r.received, r.transfers, r.paid_at, r.late, coalesce(r.shift_id, 0), coalesce((SELECT user_id FROM shifts
 	WHERE id = r.shift_id), 0), b.unlinked_at IS NOT NULL, ` + bankAccountColumns
 
@@ -38,7 +39,7 @@ func scanPaymentRequest(row scanner) (payment.Request, error) {
 func scanPaymentRequestAnd(row scanner, before ...any) (r payment.Request, err error) {
 	err = row.Scan(append(append(before, &r.ID, &r.AccountID, &r.Token, &r.Code, &r.Reference, &r.Amount, &r.TransferAmount, &r.Tolerance,
 		&r.ReturnURL, &r.CreatedBy, secondsInto(&r.CreatedAt),
-		secondsInto(&r.ExpiresAt), secondsInto(&r.CancelledAt), &r.Received, &r.Transfers, secondsInto(&r.PaidAt), &r.Late, &r.ShiftID,
+		&r.PayTo, secondsInto(&r.ExpiresAt), secondsInto(&r.CancelledAt), &r.Received, &r.Transfers, secondsInto(&r.PaidAt), &r.Late, &r.ShiftID,
 		&r.CashierID, &r.Unlinked), bankAccountDest(&r.BankAccount)...)...)
 	return r, noRowsAs(err, payment.ErrNoRequest)
 }
@@ -268,10 +269,10 @@ func (s *Store) CreatePaymentRequest(ctx context.Context, r payment.Request, cho
 			return r, err
 		}
 		r.ID, err = tx.insert(`INSERT INTO payment_requests (account_id, bank_account_id, token, code, reference, reference_key, amount,
-			transfer_amount, tolerance, return_url, created_by, shift_id, created_at, expires_at)
-				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, r.AccountID, r.BankAccount.ID, r.Token, r.Code, r.Reference, r.ReferenceKey(),
+			transfer_amount, tolerance, return_url, created_by, shift_id, created_at, expires_at, receiving_number)
+				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, r.AccountID, r.BankAccount.ID, r.Token, r.Code, r.Reference, r.ReferenceKey(),
 			r.Amount, r.TransferAmount, r.Tolerance, r.ReturnURL,
-			r.CreatedBy, nullIfZero(r.ShiftID), r.CreatedAt.Unix(), unixOrNull(r.ExpiresAt))
+			r.CreatedBy, nullIfZero(r.ShiftID), r.CreatedAt.Unix(), unixOrNull(r.ExpiresAt), r.PayTo)
 		if err != nil {
 			return r, err
 		}

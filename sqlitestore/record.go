@@ -159,7 +159,7 @@ func (r *recorder) bankAccount(e inbound.Incoming, only int64) (app.BankAccount,
 	if err != nil {
 		return app.BankAccount{}, false, err
 	}
-	b, found := app.MatchBankAccount(cache.candidates(e, only), e.Gateway)
+	b, found := cache.match(e, only)
 	return b, found, nil
 }
 
@@ -195,7 +195,7 @@ func (r *recorder) merge(b app.BankAccount, e inbound.Incoming, id int64) error 
 var insertTransaction = insertInto("transactions",
 	`account_id, bank_account_id, source_id, channel, inbound_event_id, import_id, number, type,
 	amount, content, search, occurred_at, date_only, date_flaw, zone_offset, created_at, code, payment_request, balance, available,
-	unclocked, unmatched`)
+	unclocked, unmatched, receiving_number`)
 
 // insert adds the transaction, its share of the totals and of the payment request that it
 // is for, and its deliveries.
@@ -208,11 +208,11 @@ func (r *recorder) insert(b app.BankAccount, e report) (int64, error) {
 	t := app.Transaction{
 		AccountID: b.AccountID, BankAccountID: b.ID, Bank: b.Bank, AccountNumber: b.AccountNumber, Number: e.Number,
 		Type: e.Type, Amount: e.Amount, Content: e.Content, Time: time.Unix(e.Time.Unix(), 0), DateOnly: e.DateOnly, ZoneOffset: offset,
-		Code: cache.codes.Read(e.Content),
+		Code: cache.codes.Read(b.WithoutPrefix(e.Content)), ReceivingNumber: e.ReceivedOn(b),
 	}
 	var match paymentMatch
 	if cache.payments {
-		if match, err = r.match(t, cache.codes); err != nil {
+		if match, err = r.match(b, t, cache.codes); err != nil {
 			return 0, err
 		}
 	}
@@ -223,7 +223,7 @@ func (r *recorder) insert(b app.BankAccount, e report) (int64, error) {
 		nullIfZero(e.importID),
 		e.Number, string(e.Type), e.Amount, e.Content, app.SearchText(e.Content, e.Number), e.Time.Unix(), e.DateOnly, string(e.DateFlaw),
 		offset, r.now.Unix(), codeOrNull(t.Code), paymentOrNull(t.PaymentSent), nullIfZero(e.Balance), nullIfZero(e.Available),
-		e.Unclocked(), cache.payments && e.Type == app.In && match.ID == 0)
+		e.Unclocked(), cache.payments && e.Type == app.In && match.ID == 0, t.ReceivingNumber)
 	if err != nil {
 		return 0, err
 	}
@@ -246,8 +246,9 @@ func (r *recorder) insert(b app.BankAccount, e report) (int64, error) {
 	return t.ID, r.fanOut(t)
 }
 
-// match finds the request that a new transaction is for.
-func (r *recorder) match(t app.Transaction, codes app.CodeReader) (m paymentMatch, err error) {
+// match finds the request that a new transaction of b is for.
+func (r *recorder) match(b app.BankAccount, t app.Transaction, codes app.CodeReader) (m paymentMatch, err error) {
+	t.Content = b.WithoutPrefix(t.Content)
 	m.Request, m.foundBy, err = payment.MatchTransfer(t, payment.Finder{
 		Codes: codes,
 		ByCode: func(code string) (payment.Request, bool, error) {

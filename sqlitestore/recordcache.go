@@ -14,6 +14,7 @@ import (
 // whether it ever had a payment request. The writer keeps it in memory between commits.
 type recordCache struct {
 	bankAccounts map[string][]app.BankAccount
+	receiving    map[string][]app.BankAccount // by their receiving numbers
 	webhooks     []cachedWebhook
 	codes        app.CodeReader
 	payments     bool // there is a payment request
@@ -97,13 +98,17 @@ func (t *tx) recordCache(accountID int64) (*recordCache, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &recordCache{bankAccounts: map[string][]app.BankAccount{}, webhooks: webhooks, codes: app.NewCodeReader(patterns)}
+	r := &recordCache{bankAccounts: map[string][]app.BankAccount{}, receiving: map[string][]app.BankAccount{}, webhooks: webhooks,
+		codes: app.NewCodeReader(patterns)}
 	if r.payments, err = scanOne[bool](t.queryRow(`SELECT EXISTS (SELECT 1 FROM payment_requests WHERE account_id = ?)`,
 		accountID)); err != nil {
 		return nil, err
 	}
 	for _, b := range linked {
 		r.bankAccounts[b.AccountNumber] = append(r.bankAccounts[b.AccountNumber], b)
+		for _, n := range b.Receiving() {
+			r.receiving[n.Number] = append(r.receiving[n.Number], b)
+		}
 	}
 	t.caches[accountID] = r
 	return r, nil
@@ -117,7 +122,31 @@ func (r *recordCache) all() (list []app.BankAccount) {
 	return list
 }
 
-// candidates returns the bank accounts that e may mean. only is the one that its
+// withNumber finds the bank account at a bank that has a number or, if its id isn't but,
+// receives money on it. A bank that changed its name has two codes.
+func (r *recordCache) withNumber(code, number string, but int64) (found app.BankAccount, _ bool) {
+	bank, _ := app.FindBank(code)
+	for _, b := range slices.Concat(r.bankAccounts[number], r.receiving[number]) {
+		if bank.Is(b.Bank) && (b.ID != but || b.AccountNumber == number) {
+			return b, true
+		}
+	}
+	return found, false
+}
+
+// match finds the bank account that e means: by its number, or by a receiving number.
+func (r *recordCache) match(e inbound.Incoming, only int64) (app.BankAccount, bool) {
+	b, found := app.MatchBankAccount(r.candidates(e, only), e.Gateway)
+	for _, number := range []string{e.AccountNumber, e.SubAccount} {
+		if !found {
+			b, found = app.MatchBankAccount(r.receiving[number], e.Gateway)
+			found = found && (only == 0 || b.ID == only)
+		}
+	}
+	return b, found
+}
+
+// candidates returns the bank accounts that have the number of e. only is the one that its
 // source is narrowed to, 0 for any: it is a candidate where e names no number. A
 // masked number fits every number with its visible digits.
 func (r *recordCache) candidates(e inbound.Incoming, only int64) []app.BankAccount {

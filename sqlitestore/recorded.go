@@ -108,14 +108,14 @@ func (r *recorder) find(e inbound.Incoming) (*seenEvent, error) {
 // item i, which names its bank as the provider did.
 const (
 	knownColumns = `coalesce(b.bank, ''), iif(t.id IS NULL, coalesce(i.gateway, ''), ''), coalesce(b.account_number, i.account_number, ''),
-		coalesce(t.type, i.type, ''), coalesce(t.amount, i.amount, 0)`
+		coalesce(t.receiving_number, ''), coalesce(t.type, i.type, ''), coalesce(t.amount, i.amount, 0)`
 	knownJoins = ` LEFT JOIN transactions t ON t.id = k.transaction_id LEFT JOIN bank_accounts b ON b.id = t.bank_account_id LEFT
 		JOIN inbound_items i ON i.id = k.item_id`
 )
 
 func scanKnown(row scanner, k *inbound.RecordedAs, before ...any) error {
 	var gateway string
-	err := row.Scan(append(before, &k.Bank, &gateway, &k.AccountNumber, &k.Type, &k.Amount)...)
+	err := row.Scan(append(before, &k.Bank, &gateway, &k.AccountNumber, &k.ReceivingNumber, &k.Type, &k.Amount)...)
 	if gateway != "" {
 		bank, _ := app.FindBank(gateway)
 		k.Bank = bank.Code
@@ -213,13 +213,13 @@ func (r *recorder) addItem(position int, state inbound.Outcome, e inbound.Incomi
 	return r.tx.insert(`INSERT INTO inbound_items (inbound_event_id, account_id, source_id, channel, position, state, reason_field,
 		reason_en, reason_vi,
 			event_id, gateway, account_number, number, type, amount, content, occurred_at, date_only, date_flaw, masked, received_ms,
-			silent, forwarded, clocked, balance, available)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			silent, forwarded, clocked, balance, available, sub_account)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		r.event, r.call.AccountID, r.call.Source.ID, string(e.EventIDChannel), position, string(state), reason.Field,
 		reason.Text.EN, reason.Text.VI,
 		e.EventID, e.Gateway, e.AccountNumber, e.Number, string(e.Type), e.Amount, e.Content, e.Time.Unix(), e.DateOnly, string(e.DateFlaw),
 		e.Masked, r.call.ReceivedAt.UnixMilli(),
-		r.report(e).silent, e.Forwarded, e.Clocked, nullIfZero(e.Balance), nullIfZero(e.Available))
+		r.report(e).silent, e.Forwarded, e.Clocked, nullIfZero(e.Balance), nullIfZero(e.Available), e.SubAccount)
 }
 
 // waiting records the unassigned items of a link, after those that are done, until

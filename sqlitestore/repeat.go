@@ -205,8 +205,8 @@ func (r *recorder) matchByReport(b app.BankAccount, e report, id int64) error {
 	if err != nil || t.PaymentRequest.ID != 0 || t.Content == e.Content {
 		return err
 	}
-	t.Content, t.Code = e.Content, cache.codes.Read(e.Content)
-	match, err := r.match(t, cache.codes)
+	t.Content, t.Code = e.Content, cache.codes.Read(b.WithoutPrefix(e.Content))
+	match, err := r.match(b, t, cache.codes)
 	if err != nil || match.ID == 0 || match.foundBy == payment.MatchedByAmount {
 		return err
 	}
@@ -215,7 +215,7 @@ func (r *recorder) matchByReport(b app.BankAccount, e report, id int64) error {
 		id, e.source, string(e.EventIDChannel), e.EventID)
 	earlier, err := collect(rows, err, scanOne[string])
 	if err != nil || slices.ContainsFunc(earlier, func(content string) bool {
-		return payment.SpeaksAgainst(cache.codes, content, t, match.Request)
+		return payment.SpeaksAgainst(cache.codes, b.WithoutPrefix(content), t, match.Request)
 	}) {
 		return err
 	}

@@ -9,7 +9,8 @@ import (
 
 var transactionColumns = `t.id, t.account_id, t.bank_account_id, b.bank, b.account_number, t.number, t.type, t.amount, t.content,
 	t.occurred_at, t.date_only, t.date_flaw, t.zone_offset, t.code, t.created_at, b.nickname, b.colour,
-	coalesce((SELECT text FROM transaction_notes WHERE transaction_id = t.id), ''), t.payment_request, ` + paymentOfTransaction
+	coalesce((SELECT text FROM transaction_notes WHERE transaction_id = t.id), ''), t.payment_request,
+	t.receiving_number, ` + paymentOfTransaction
 
 func scanTransaction(row scanner) (app.Transaction, error) { return scanTransactionAnd(row) }
 
@@ -18,7 +19,7 @@ func scanTransactionAnd(row scanner, before ...any) (app.Transaction, error) {
 	var t app.Transaction
 	err := row.Scan(append(before, &t.ID, &t.AccountID, &t.BankAccountID, &t.Bank, &t.AccountNumber, &t.Number, &t.Type, &t.Amount, &t.Content,
 		secondsInto(&t.Time), &t.DateOnly, &t.DateFlaw, &t.ZoneOffset, codeInto{&t.Code}, secondsInto(&t.CreatedAt), &t.Nickname, &t.Colour,
-		&t.Note, paymentInto{&t.PaymentSent}, paymentInto{&t.PaymentRequest})...)
+		&t.Note, paymentInto{&t.PaymentSent}, &t.ReceivingNumber, paymentInto{&t.PaymentRequest})...)
 	return t, err
 }
 

@@ -12,7 +12,8 @@ import (
 	"baoco/app/delivery"
 )
 
-const webhookColumns = `w.id, w.account_id, w.name, w.kind, w.url, w.type, w.code_prefix, w.is_active, w.created_at, iif(w.next_secret IS
+const webhookColumns = `w.id, w.account_id, w.name, w.kind, w.url, w.type, w.code_prefix, w.receiving_number,
+	w.is_active, w.created_at, iif(w.next_secret IS
 	NULL, NULL, w.overlap_to_ms), ` + secretLost + `,
 	(SELECT json_group_array(id ORDER BY id) FROM (SELECT w.bank_account_id AS id WHERE w.bank_account_id IS NOT NULL
 		UNION ALL SELECT bank_account_id FROM webhook_bank_accounts WHERE webhook_id = w.id)),
@@ -28,7 +29,8 @@ func scanWebhook(row scanner) (delivery.Webhook, error) { return scanWebhookAnd(
 func scanWebhookAnd(row scanner, more ...any) (delivery.Webhook, error) {
 	var w delivery.Webhook
 	var ids string
-	err := row.Scan(append([]any{&w.ID, &w.AccountID, &w.Name, &w.Kind, &w.URL, &w.Type, &w.CodePrefix, &w.IsActive, secondsInto(&w.CreatedAt),
+	err := row.Scan(append([]any{&w.ID, &w.AccountID, &w.Name, &w.Kind, &w.URL, &w.Type, &w.CodePrefix, &w.ReceivingNumber,
+		&w.IsActive, secondsInto(&w.CreatedAt),
 		millisInto(&w.OverlapTo), &w.SecretLost, &ids, &w.Silent}, more...)...)
 	if err == nil && ids != "[]" {
 		err = json.Unmarshal([]byte(ids), &w.BankAccountIDs)
@@ -61,9 +63,9 @@ func (s *Store) CreateWebhook(ctx context.Context, w delivery.Webhook, secret st
 		if len(w.BankAccountIDs) > 0 {
 			first = w.BankAccountIDs[0]
 		}
-		c.webhook.ID, err = tx.insert(`INSERT INTO webhooks (account_id, name, kind, url, type, bank_account_id, code_prefix, is_active,
-			created_at, secret) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			w.AccountID, w.Name, string(w.Kind), w.URL, string(w.Type), first, w.CodePrefix, w.IsActive, w.CreatedAt.Unix(),
+		c.webhook.ID, err = tx.insert(`INSERT INTO webhooks (account_id, name, kind, url, type, bank_account_id, code_prefix, receiving_number,
+			is_active, created_at, secret) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			w.AccountID, w.Name, string(w.Kind), w.URL, string(w.Type), first, w.CodePrefix, w.ReceivingNumber, w.IsActive, w.CreatedAt.Unix(),
 			s.sealer.seal(sealWebhook, secret))
 		if err != nil {
 			return c, err
@@ -74,7 +76,8 @@ func (s *Store) CreateWebhook(ctx context.Context, w delivery.Webhook, secret st
 				return c, err
 			}
 		}
-		d := app.AuditNamed(w.Name).Changed("url", "", app.AuditURL(w.URL)).Changed("code_prefix", "", w.CodePrefix)
+		d := app.AuditNamed(w.Name).Changed("url", "", app.AuditURL(w.URL)).Changed("code_prefix", "", w.CodePrefix).
+			Changed("receiving_number", "", w.ReceivingNumber)
 		if w.BankAccountIDs != nil {
 			names, err := auditLimit(tx, access.BankAccountLimit{On: true, IDs: w.BankAccountIDs})
 			if err != nil {
@@ -96,6 +99,13 @@ func mayCreateWebhook(tx *tx, w delivery.Webhook, now time.Time) error {
 		if err := linkedBankAccount(tx, w.AccountID, id); err != nil {
 			return err
 		}
+	}
+	cache, err := tx.recordCache(w.AccountID)
+	if err != nil {
+		return err
+	}
+	if w.ReceivingNumber != "" && cache.receiving[w.ReceivingNumber] == nil {
+		return app.ErrUnknownReference("receiving_number")
 	}
 	if _, err := unexpired(tx, w.AccountID, now); err != nil {
 		return err

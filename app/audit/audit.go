@@ -204,6 +204,11 @@ var fields = map[string]field{
 	"bank_accounts": {name: app.Text{EN: "limit to bank accounts", VI: "giới hạn tài khoản ngân hàng"}, value: choice(map[string]app.Text{
 		"all": {EN: "All bank accounts", VI: "Tất cả tài khoản"}, "none": {EN: "None", VI: "Không có"},
 	})},
+
+	"content_prefix":    {name: app.Text{EN: "beginning of contents", VI: "phần đầu nội dung"}},
+	"receiving_number":  {name: app.Text{EN: "receiving number", VI: "số nhận tiền"}},
+	"receiving_numbers": {name: app.Text{EN: "receiving numbers", VI: "các số nhận tiền"}},
+
 	"bank_account": {name: app.Text{EN: "bank account", VI: "tài khoản"}},
 	"from":         {name: app.Text{EN: "from", VI: "từ"}, value: day},
 	"to":           {name: app.Text{EN: "to", VI: "đến"}, value: day}, // or a chat

@@ -26,6 +26,7 @@ var deedsOfCommands = []struct {
 	{"apikey revoke 1", app.DeedAPIKeyRevoke, 1},
 	{"bank link --bank ACB --number 19354957 --name A", app.DeedBankAccountLink, 1},
 	{"bank toggle 1", app.DeedBankAccountChange, 1},
+	{"bank update 1 --receiving-number 7", app.DeedBankAccountChange, 1},
 	{"bank toggle 1", app.DeedBankAccountChange, 1},
 	{"transaction add --amount 20000 --transaction-number FT1 --date 2026-11-01", app.DeedTransactionRecord, 1},
 	{"transaction export --output-file DIR/out.csv", app.DeedTransactionExport, 0},

@@ -1,10 +1,12 @@
 package command
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
 	"strconv"
+	"strings"
 
 	"baoco/app"
 	"baoco/app/command/session"
@@ -28,6 +30,7 @@ func bankCommand() *cli.Command {
 					&cli.StringFlag{Name: "bank", Usage: "bank `CODE`: ACB, VCB, BIDV, MBB, CTG, TCB, …", Required: true},
 					&cli.StringFlag{Name: "number", Usage: "account `NUMBER`", Required: true},
 					&cli.StringFlag{Name: "name", Usage: "account holder's `NAME`", Required: true},
+					receivingFlag, prefixFlag,
 					&cli.BoolFlag{Name: "pending", Usage: "stay pending until its first transaction"},
 					&cli.BoolFlag{Name: "notify-all", Usage: "send all that were waiting to the webhooks, not only those of the last 24 hours"},
 					&cli.BoolFlag{Name: "no-notify", Usage: "send none that were waiting to the webhooks"},
@@ -37,6 +40,13 @@ func bankCommand() *cli.Command {
 			{
 				Name: "list", Usage: "list the bank accounts", Description: terminal.Example("baoco bank list -o json"),
 				Flags: terminal.AdminFlags(), Action: session.WithoutArguments(listBanks),
+			},
+			{
+				Name: "update", Usage: "change the numbers to which customers pay a bank account", ArgsUsage: "ID",
+				Description: terminal.Example(`baoco bank update 1 --receiving-number "96247CISI1=Till 1" --receiving-number 96247CISI2`,
+					"baoco bank update 1 --content-prefix SEVQR"),
+				Flags:  terminal.AdminFlags(receivingFlag, prefixFlag),
+				Action: session.WithID("bank account", updateBank),
 			},
 			{
 				Name: "toggle", Usage: "turn a bank account off or on", ArgsUsage: "ID", Description: terminal.Example("baoco bank toggle 2"),
@@ -54,6 +64,7 @@ func bankCommand() *cli.Command {
 				Description: terminal.Example(`baoco bank qr 1 --amount 150000 --content DH123`, "baoco bank qr 1 --png counter.png"),
 				Flags: terminal.AdminFlags(
 					&cli.StringFlag{Name: "amount", Usage: "`VND` (default: the payer types it)"},
+					&cli.StringFlag{Name: "receiving-number", Usage: "the code is for this receiving `NUMBER`", DefaultText: "the first one"},
 					&cli.StringFlag{Name: "content", Usage: "transfer content, a `TEXT` of at most 25 characters; accents are dropped"},
 					&cli.StringFlag{Name: "png", Usage: "write the code to a PNG `FILE`"},
 				),
@@ -70,7 +81,7 @@ func linkBank(c *cli.Context, s *session.Session) error {
 	}
 	result, err := s.Services.Inbound.LinkBankAccount(c.Context, s.Account, inbound.BankAccountLink{
 		Bank: c.String("bank"), AccountNumber: c.String("number"), AccountName: c.String("name"),
-		Pending: c.Bool("pending"), Notify: notify,
+		Pending: c.Bool("pending"), Notify: notify, BankAccountReceiving: readReceiving(c, app.BankAccountReceiving{}),
 	}, s.Now)
 	if err != nil {
 		return err
@@ -85,6 +96,48 @@ func linkBank(c *cli.Context, s *session.Session) error {
 	}
 	return terminal.Changed(c, api.EncodeBankAccount(b, s.Services.Ledger.Zone()), "Bank account %d is linked: %s %s, %s.", b.ID, b.Bank,
 		b.AccountNumber, terminal.OneLine(b.AccountName))
+}
+
+var (
+	receivingFlag = &cli.StringSliceFlag{Name: "receiving-number", DefaultText: "as it is", Usage: "customers pay to `NUMBER`, or " +
+		"NUMBER=NAME of a branch or till; repeat it for several, the first is the default; an empty one for none"}
+	prefixFlag = &cli.StringFlag{Name: "content-prefix", DefaultText: "as it is",
+		Usage: "contents of transfers begin with `LETTERS`, such as SEVQR, so that your provider hears of them"}
+)
+
+// readReceiving changes what is given of how customers pay a bank account.
+func readReceiving(c *cli.Context, r app.BankAccountReceiving) app.BankAccountReceiving {
+	if c.IsSet("content-prefix") {
+		r.ContentPrefix = c.String("content-prefix")
+	}
+	if c.IsSet("receiving-number") {
+		r.ReceivingNumbers = strings.Join(c.StringSlice("receiving-number"), "\n")
+	}
+	return r
+}
+
+func updateBank(c *cli.Context, s *session.Session, id int64) error {
+	if !c.IsSet("receiving-number") && !c.IsSet("content-prefix") {
+		return terminal.Usagef("bank update needs at least one of --receiving-number and --content-prefix")
+	}
+	b, err := s.Services.Ledger.BankAccount(c.Context, s.Account, id)
+	if err != nil {
+		return err
+	}
+	b, err = s.Services.Ledger.SetBankAccountReceiving(c.Context, s.Account, id, readReceiving(c, b.BankAccountReceiving))
+	if err != nil {
+		return err
+	}
+	return terminal.Changed(c, api.EncodeBankAccount(b, s.Services.Ledger.Zone()), "%s", receivingText(b))
+}
+
+// receivingText says how customers pay a bank account.
+func receivingText(b app.BankAccount) string {
+	text := fmt.Sprintf("Bank account %d is paid to %s", b.ID, cmp.Or(b.ReceivingNumbers, b.AccountNumber))
+	if b.ContentPrefix != "" {
+		text += "; contents begin with " + b.ContentPrefix
+	}
+	return strings.ReplaceAll(text, "\n", ", ") + "."
 }
 
 // notifyFlags reads --notify-all and --no-notify.
@@ -116,6 +169,11 @@ func listBanks(c *cli.Context, s *session.Session) error {
 		terminal.PrintTable(w, "No bank account is linked yet: baoco bank link --bank ACB --number N --name NAME",
 			[]string{"ID", "BANK", "NUMBER", "NAME", "STATUS", "TRANSACTIONS", "IN TODAY", "OUT TODAY", "IN THIS MONTH", "OUT THIS MONTH"}, rows,
 			"ID", "TRANSACTIONS", "IN TODAY", "OUT TODAY", "IN THIS MONTH", "OUT THIS MONTH")
+		for _, b := range banks {
+			if b.BankAccountReceiving != (app.BankAccountReceiving{}) {
+				fmt.Fprintln(w, receivingText(b.BankAccount))
+			}
+		}
 	})
 }
 
@@ -139,7 +197,11 @@ func bankQR(c *cli.Context, s *session.Session, id int64) error {
 	if err != nil {
 		return err
 	}
-	transfer, text, err := b.Transfer(amount, c.String("content"))
+	to, err := b.PayTo(c.String("receiving-number"))
+	if err != nil {
+		return err
+	}
+	transfer, text, err := b.Transfer(amount, c.String("content"), to)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"baoco/app"
 	"baoco/app/command/session"
@@ -63,7 +64,15 @@ func exportTransactions(c *cli.Context, s *session.Session) error {
 
 func writeExport(c *cli.Context, s *session.Session, f app.TransactionFilter, format sheet.Format, w io.Writer) (n int, err error) {
 	out := bufio.NewWriterSize(w, 64<<10)
-	file, err := sheet.New(format, out, app.English, s.Services.Ledger.Zone())
+	banks, err := s.Services.Ledger.BankAccounts(c.Context, s.Account)
+	if err != nil {
+		return 0, err
+	}
+	begin := sheet.New
+	if slices.ContainsFunc(banks, func(b app.BankAccount) bool { return b.ReceivingNumbers != "" }) {
+		begin = sheet.NewReceiving
+	}
+	file, err := begin(format, out, app.English, s.Services.Ledger.Zone())
 	if err != nil {
 		return 0, err
 	}

@@ -27,6 +27,7 @@ func paymentCommand() *cli.Command {
 				Flags: terminal.AdminFlags(
 					&cli.StringFlag{Name: "amount", Usage: "`VND` to ask for", Required: true},
 					&cli.Int64Flag{Name: "bank-account-id", Usage: "the money is to go to bank account `ID`", DefaultText: "the only one"},
+					&cli.StringFlag{Name: "receiving-number", Usage: "it is to be paid to this receiving `NUMBER`", DefaultText: "the first one"},
 					&cli.StringFlag{Name: "reference", Usage: "your own reference, a `TEXT` such as the number of the order"},
 					&cli.StringFlag{Name: "code", Usage: "payment `CODE` of one of your patterns (default: a new one)"},
 					&cli.StringFlag{Name: "prefix", Usage: "make the code by the pattern with this prefix, `LETTERS`",
@@ -105,7 +106,7 @@ func createPayment(c *cli.Context, s *session.Session) error {
 	}
 	r, err := s.Services.Payments.CreatePaymentRequest(c.Context, s.Account, payment.RequestCreate{
 		Amount: amount, BankAccountID: c.Int64("bank-account-id"), Reference: c.String("reference"), Code: c.String("code"),
-		Prefix:    c.String("prefix"),
+		Prefix: c.String("prefix"), ReceivingNumber: c.String("receiving-number"),
 		ExpiresIn: c.Duration("expires-in"), ReturnURL: c.String("return-url"), DistinctAmount: c.Bool("distinct-amount"),
 	}, app.IdempotencyKey{}, s.Now)
 	if err != nil {
@@ -184,7 +185,7 @@ func showPayment(c *cli.Context, s *session.Session, id int64) error {
 		if r.Overpaid() > 0 {
 			fmt.Fprintf(w, "%s VND more came than was asked for.\n", terminal.VND(r.Overpaid()))
 		}
-		fmt.Fprintf(w, "To %s %s, %s. Page: %s\n", r.BankAccount.Bank, r.BankAccount.AccountNumber,
+		fmt.Fprintf(w, "To %s %s, %s. Page: %s\n", r.BankAccount.Bank, r.AccountNumber(),
 			terminal.OneLine(r.BankAccount.AccountName), r.URLPath())
 		terminal.PrintTable(w, "No transfer has come yet.", []string{"TRANSACTION", "TIME", "AMOUNT", "FOUND BY", "CONTENT"}, rows,
 			"TRANSACTION", "AMOUNT")

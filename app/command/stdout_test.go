@@ -62,6 +62,7 @@ var lostOutputs = []struct {
 	{command: "payment qr 1"},
 	{command: "payment settings"},
 	{"payment settings --tolerance 500", "Tolerance: 500 VND. Distinct amounts: no.", false},
+	{"bank update 1 --receiving-number 7=Till", "Bank account 1 is paid to 7 = Till.", false},
 	{"bank toggle 1", "Bank account 1 is inactive now.", false},
 	{"transaction add --amount 20000 --transaction-number FT1", "Transaction 1 is recorded: IN 20.000 VND on ACB 19354957.", false},
 	{command: "transaction list"},

@@ -36,6 +36,7 @@ func webhookCommand() *cli.Command {
 					&cli.Int64SliceFlag{Name: "bank-account-id", Usage: "only transactions of bank account `ID`; repeat it for several",
 						DefaultText: "all"},
 					&cli.StringFlag{Name: "code-prefix", Usage: "only transactions whose payment code begins with `LETTERS`", DefaultText: "all"},
+					&cli.StringFlag{Name: "receiving-number", Usage: "only transactions that came to this receiving `NUMBER`", DefaultText: "all"},
 				),
 				Action: session.WithoutArguments(createWebhook),
 			},
@@ -87,6 +88,7 @@ func createWebhook(c *cli.Context, s *session.Session) error {
 	hook, secret, err := s.Services.Deliveries.CreateWebhook(c.Context, s.Account, delivery.WebhookCreate{
 		Name: c.String("name"), Kind: delivery.WebhookKind(c.String("kind")), URL: c.String("url"), Type: delivery.WebhookType(c.String("type")),
 		BankAccountIDs: c.Int64Slice("bank-account-id"), CodePrefix: strings.ToUpper(c.String("code-prefix")),
+		ReceivingNumber: c.String("receiving-number"),
 	}, s.Now)
 	if err != nil {
 		return err

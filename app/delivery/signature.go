@@ -77,6 +77,7 @@ type Payload struct {
 	TransferAmount    int64
 	Code              app.PaymentCode
 	PaymentRequest    app.PaymentState // without an ID: none
+	ReceivingNumber   string           // empty: none was named
 	Test              bool             // the body says that it is a test
 }
 
@@ -94,6 +95,7 @@ func PayloadOf(t app.Transaction) Payload {
 		TransferAmount:    t.Amount,
 		Code:              t.Code,
 		PaymentRequest:    t.PaymentSent,
+		ReceivingNumber:   t.ReceivingNumber,
 	}
 }
 
@@ -110,6 +112,9 @@ func (p Payload) canonical() []byte {
 	b = app.AppendMember(b, `,"id":`, p.ID)
 	if p.PaymentRequest.ID != 0 {
 		b = p.PaymentRequest.AppendJSON(append(b, `,"payment_request":`...))
+	}
+	if p.ReceivingNumber != "" {
+		b = app.AppendMember(b, `,"receiving_number":`, p.ReceivingNumber)
 	}
 	b = app.AppendMember(b, `,"transactionDate":`, p.TransactionDate)
 	b = app.AppendMember(b, `,"transactionNumber":`, p.TransactionNumber)
@@ -172,6 +177,9 @@ func (p Payload) beginBody() []byte {
 	}
 	if p.PaymentRequest.ID != 0 {
 		b = p.PaymentRequest.AppendJSON(append(b, `,"payment_request":`...))
+	}
+	if p.ReceivingNumber != "" {
+		b = app.AppendMember(b, `,"receiving_number":`, p.ReceivingNumber)
 	}
 	return b
 }

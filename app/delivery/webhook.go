@@ -70,6 +70,8 @@ type Webhook struct {
 	IsActive       bool
 	CreatedAt      time.Time
 	OverlapTo      time.Time // end of the rotation of its secret, see [Secrets]; zero: none
+	// ReceivingNumber is the one to which its transactions came; empty: all transactions.
+	ReceivingNumber string
 	// Silent says that it is limited to bank accounts of which none is linked any more: it
 	// gets nothing.
 	Silent bool
@@ -81,7 +83,7 @@ type Webhook struct {
 // Takes reports whether the webhook gets a delivery for t.
 func (w Webhook) Takes(t app.Transaction) bool {
 	return w.Type.Takes(t.Type) && (w.BankAccountIDs == nil || slices.Contains(w.BankAccountIDs, t.BankAccountID)) &&
-		strings.HasPrefix(t.Code.Text, w.CodePrefix)
+		strings.HasPrefix(t.Code.Text, w.CodePrefix) && (w.ReceivingNumber == "" || w.ReceivingNumber == t.ReceivingNumber)
 }
 
 // Rotating reports whether two secrets are valid at now.
@@ -132,6 +134,8 @@ type WebhookCreate struct {
 	BankAccountIDs []int64 // nil: all
 	CodePrefix     string  // empty: all
 	Secret         string  // one of NewSecret; empty: one is made
+	// ReceivingNumber is one of a linked bank account; empty: all.
+	ReceivingNumber string
 	// Key makes the creation safe to repeat: the second time gives the first
 	// webhook again, without its secret.
 	Key app.IdempotencyKey
@@ -204,7 +208,7 @@ func (s *Service) CreateWebhook(ctx context.Context, accountID int64, in Webhook
 	w, made, err := s.store.CreateWebhook(ctx, Webhook{
 		AccountID: accountID, Name: strings.TrimSpace(in.Name), Kind: cmp.Or(in.Kind, WebhookHTTP), URL: in.URL, Type: in.Type,
 		BankAccountIDs: slices.Compact(slices.Sorted(slices.Values(in.BankAccountIDs))), CodePrefix: in.CodePrefix,
-		IsActive: true, CreatedAt: now,
+		ReceivingNumber: app.NormalizeAccountNumber(in.ReceivingNumber), IsActive: true, CreatedAt: now,
 	}, secret, in.Key, now)
 	if !made {
 		secret = ""

@@ -20,6 +20,7 @@ type Incoming struct {
 	EventID       string // the provider's id, unique within source and channel
 	Gateway       string // as named; FindBank knows which bank it is
 	AccountNumber string
+	SubAccount    string // a virtual account of that one, to which the payer transferred; empty: none was named
 	Number        string
 	Type          app.Direction
 	Amount        int64
@@ -45,6 +46,16 @@ type Incoming struct {
 	// empty: the channel of the call. A provider whose list and calls share
 	// their ids names one channel for both.
 	EventIDChannel app.Channel
+}
+
+// ReceivedOn is the receiving number of b that e names; empty: none.
+func (e Incoming) ReceivedOn(b app.BankAccount) string {
+	for _, number := range []string{e.AccountNumber, e.SubAccount} {
+		if b.Receives(number) {
+			return number
+		}
+	}
+	return ""
 }
 
 // Reader reads a body that came in on a channel of source. It never fails:
@@ -155,6 +166,8 @@ type RecordedAs struct {
 	AccountNumber string
 	Type          app.Direction
 	Amount        int64
+
+	ReceivingNumber string // which may stand in the place of the account number; empty: none
 }
 
 // Compare judges an element whose event id is known: OutcomeDuplicate if
@@ -163,7 +176,8 @@ type RecordedAs struct {
 func (k RecordedAs) Compare(e Incoming) Outcome {
 	bank, known := app.FindBank(e.Gateway)
 	sameBank := !known || k.Bank == "" || bank.Is(k.Bank)
-	sameNumber := e.AccountNumber == k.AccountNumber || e.AccountNumber == "" || e.Masked &&
+	sameNumber := e.AccountNumber == k.AccountNumber || e.AccountNumber == "" ||
+		k.ReceivingNumber != "" && (e.AccountNumber == k.ReceivingNumber || e.SubAccount == k.ReceivingNumber) || e.Masked &&
 		app.ShowsDigitsOf(e.AccountNumber, k.AccountNumber)
 	if e.Amount == k.Amount && e.Type == k.Type && sameNumber && sameBank {
 		return OutcomeDuplicate
@@ -247,6 +261,7 @@ func (s *Service) normalize(call *Call) {
 		e.EventID = cleanKey(e.EventID)
 		e.Gateway = app.CleanText(e.Gateway, 100)
 		e.AccountNumber = cleanKey(app.NormalizeAccountNumber(e.AccountNumber))
+		e.SubAccount = cleanKey(app.NormalizeAccountNumber(e.SubAccount))
 		if e.Number = cleanKey(e.Number); BlankID(e.Number) {
 			e.Number = ""
 		}

@@ -213,6 +213,7 @@ type BankAccountLink struct {
 	Bank, AccountNumber, AccountName string
 	Pending                          bool
 	Notify                           NotifyOnLink
+	app.BankAccountReceiving
 	// Key makes the link safe to repeat: the second time gives the bank account.
 	Key app.IdempotencyKey
 }
@@ -230,9 +231,13 @@ func (s *Service) LinkBankAccount(ctx context.Context, accountID int64, in BankA
 	if err != nil {
 		return LinkResult{}, err
 	}
+	receiving, err := in.BankAccountReceiving.Read()
+	if err != nil {
+		return LinkResult{}, err
+	}
 	b := app.BankAccount{
 		AccountID: accountID, Bank: bank, AccountNumber: number, AccountName: name,
-		Status: app.BankAccountActive, CreatedAt: now,
+		Status: app.BankAccountActive, CreatedAt: now, BankAccountReceiving: receiving,
 	}
 	if in.Pending {
 		b.Status = app.BankAccountPending

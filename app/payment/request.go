@@ -21,6 +21,7 @@ type Request struct {
 	ID             int64
 	AccountID      int64
 	BankAccount    app.BankAccount // that the money is to go to
+	PayTo          string          // the number of it that the payer is to transfer to; empty: the default
 	Unlinked       bool            // the bank account, since then
 	Token          string          // opens its page
 	Code           string
@@ -127,8 +128,11 @@ func (r Request) Shown(now time.Time) string {
 // Transfer is the transfer that the VietQR code of the request fills in, and the text of
 // that code.
 func (r Request) Transfer() (t vietqr.Transfer, text string, err error) {
-	return r.BankAccount.Transfer(r.Asked(), r.Code)
+	return r.BankAccount.Transfer(r.Asked(), r.Code, r.PayTo)
 }
+
+// AccountNumber is the number that the payer is to transfer to.
+func (r Request) AccountNumber() string { return r.BankAccount.NumberToPay(r.PayTo) }
 
 // URLPath is the path of its page.
 func (r Request) URLPath() string { return "/pay/" + r.Token }
@@ -224,6 +228,8 @@ type RequestCreate struct {
 	ReturnURL      string        // empty: none
 	DistinctAmount bool          // asks for an amount that no other open request has
 	CashierID      int64         // makes it a bill of the shift of this user, which it opens; 0: it is none
+
+	ReceivingNumber string // of the bank account, that the payer is to transfer to; empty: the default
 }
 
 // Choices is what a new payment request is chosen by, from the storage.
@@ -304,6 +310,9 @@ func isReturnURL(raw string) bool {
 func (in RequestCreate) choose(r Request, c Choices) (Request, error) {
 	var err error
 	if r.BankAccount, err = in.bankAccount(c.BankAccounts); err != nil {
+		return r, err
+	}
+	if r.PayTo, err = r.BankAccount.PayTo(in.ReceivingNumber); err != nil {
 		return r, err
 	}
 	if r.Code, err = in.code(r.Code, c); err != nil {

@@ -100,7 +100,8 @@ func readCassoElement(v exactjson.Value, keys cassoKeys, zone *time.Location) in
 	setDate(&e, v.Get(keys.time), zone)
 	e.AccountNumber = firstWord(v, keys.account...)
 	e.Fault = firstFault(
-		repeatedKey(v, append([]string{"id", "amount", "bankAbbreviation", "bankName", keys.number}, keys.account...)),
+		repeatedKey(v, append([]string{"id", "amount", "bankAbbreviation", "bankName", keys.number, "virtualAccount", "virtualAccountNumber"},
+			keys.account...)),
 		readWord(v, "id", &e.EventID),
 		missing(keys.account[len(keys.account)-1], e.AccountNumber),
 		readSignedAmount(v, &e),
@@ -303,13 +304,13 @@ func cassoAnswer(answer exactjson.Value) error {
 }
 
 // cassoMoney are the keys of a record that must be unmistakable.
-var cassoMoney = []string{"id", "tid", "amount", "bankSubAccId", "bank_sub_acc_id", "subAccId", "bankCodeName"}
+var cassoMoney = []string{"id", "tid", "amount", "bankSubAccId", "bank_sub_acc_id", "subAccId", "virtualAccount", "bankCodeName"}
 
 func readCassoRecord(v exactjson.Value, zone *time.Location) inbound.Incoming {
 	e := inbound.Incoming{
 		EventID: v.Get("id").Word(), EventIDChannel: app.ChannelCall, Gateway: cassoListBank(v.Get("bankCodeName").Word()),
 		Type: app.In, AccountNumber: firstWord(v, "bankSubAccId", "bank_sub_acc_id", "subAccId"), Number: v.Get("tid").Word(),
-		Content: v.Get("description").Word(),
+		Content: v.Get("description").Word(), SubAccount: v.Get("virtualAccount").Word(),
 		Balance: readBalance(v, "cusum_balance", "cusumBalance"),
 	}
 	setDate(&e, v.Get("when"), zone)

@@ -96,8 +96,8 @@ func readPayOS(in Call) Reading {
 	}
 	e := inbound.Incoming{
 		EventID:       data.get("reference") + data.get("paymentLinkId"),
-		AccountNumber: data.get("accountNumber"), // the shop's own; a virtual one only leads to it
-		Number:        data.get("reference"), Type: app.In, Content: data.get("description"),
+		AccountNumber: data.get("accountNumber"), SubAccount: data.get("virtualAccountNumber"),
+		Number: data.get("reference"), Type: app.In, Content: data.get("description"),
 	}
 	e.SetDate(data.get("transactionDateTime"), in.Zone)
 	e.Fault = firstFault(data.requires("code", "reference"), data.amount("amount", &e.Amount))

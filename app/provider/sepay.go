@@ -82,9 +82,10 @@ func readSePay(in Call) Reading {
 // number is the key of the bank's transaction number.
 func readTransfer(v exactjson.Value, number string, zone *time.Location) inbound.Incoming {
 	e := inbound.Incoming{Gateway: v.Get("gateway").Str(), Content: v.Get("content").Word(), Number: v.Get(number).Word()}
+	e.SubAccount = v.Get("subAccount").Word()
 	setDate(&e, v.Get("transactionDate"), zone)
 	e.Fault = firstFault(
-		repeatedKey(v, []string{"id", "gateway", "accountNumber", "transferType", "transferAmount", number}),
+		repeatedKey(v, []string{"id", "gateway", "accountNumber", "subAccount", "transferType", "transferAmount", number}),
 		readWord(v, "id", &e.EventID),
 		readAccountWord(v, "accountNumber", &e.AccountNumber),
 		readInOut(v, "transferType", &e.Type),
@@ -243,12 +244,13 @@ func readSePayPage(body []byte, zone *time.Location) (page sepayPage, err error)
 }
 
 // sepayMoney are the keys of a record that must be unmistakable.
-var sepayMoney = []string{"id", "account_number", "transfer_type", "amount_in", "amount_out", "reference_number", "bank_brand_name"}
+var sepayMoney = []string{"id", "account_number", "va", "transfer_type", "amount_in", "amount_out", "reference_number", "bank_brand_name"}
 
 func readSePayRecord(v exactjson.Value, zone *time.Location) inbound.Incoming {
 	e := inbound.Incoming{
 		EventID: v.Get("id").Word(), Gateway: v.Get("bank_brand_name").Word(), AccountNumber: v.Get("account_number").Word(),
-		Number: v.Get("reference_number").Word(), Content: v.Get("transaction_content").Word(), Balance: readBalance(v, "accumulated"),
+		SubAccount: v.Get("va").Word(),
+		Number:     v.Get("reference_number").Word(), Content: v.Get("transaction_content").Word(), Balance: readBalance(v, "accumulated"),
 	}
 	setDate(&e, v.Get("transaction_date"), zone)
 	e.Fault = firstFault(repeatedKey(v, sepayMoney), readInOut(v, "transfer_type", &e.Type))

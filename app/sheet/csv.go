@@ -17,13 +17,14 @@ const byteOrderMark = "\uFEFF"
 type csvFile struct {
 	csv  *csv.Writer
 	zone *time.Location
+	more bool // than the columns of header
 }
 
 func newCSV(format Format, w io.Writer, names []string, zone *time.Location) (*csvFile, error) {
 	if _, err := io.WriteString(w, byteOrderMark); err != nil {
 		return nil, err
 	}
-	f := &csvFile{csv.NewWriter(w), zone}
+	f := &csvFile{csv.NewWriter(w), zone, len(names) > len(header)}
 	f.csv.UseCRLF = true // RFC 4180
 	if format == Semicolons {
 		f.csv.Comma = ';'
@@ -33,10 +34,14 @@ func newCSV(format Format, w io.Writer, names []string, zone *time.Location) (*c
 
 func (f *csvFile) Add(t app.Transaction) error {
 	in, out := amounts(t)
-	return f.csv.Write([]string{
+	cells := []string{
 		strconv.FormatInt(t.ID, 10), app.FormatDate(t.Time, t.DateOnly, f.zone), Guard(t.Bank), Guard(t.AccountNumber), in, out,
 		Guard(t.Content), Guard(t.Number), app.FormatTime(t.CreatedAt, f.zone), flagged(t), Guard(t.Note), t.Code.Text,
-	})
+	}
+	if f.more {
+		cells = append(cells, t.ReceivingNumber)
+	}
+	return f.csv.Write(cells)
 }
 
 func (f *csvFile) Close() error {

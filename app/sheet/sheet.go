@@ -11,6 +11,7 @@ package sheet
 
 import (
 	"io"
+	"slices"
 	"strconv"
 	"time"
 
@@ -58,10 +59,19 @@ type Writer[Row any] interface {
 
 // New begins a file with its header in lang; times are written in zone.
 func New(format Format, w io.Writer, lang app.Lang, zone *time.Location) (Writer[app.Transaction], error) {
+	return newFile(format, w, columns(header, lang), zone)
+}
+
+// NewReceiving is New with one column more: the receiving number.
+func NewReceiving(format Format, w io.Writer, lang app.Lang, zone *time.Location) (Writer[app.Transaction], error) {
+	return newFile(format, w, columns(append(slices.Clone(header), app.Text{EN: "Receiving number", VI: "Số nhận tiền"}), lang), zone)
+}
+
+func newFile(format Format, w io.Writer, names []string, zone *time.Location) (Writer[app.Transaction], error) {
 	if format == XLSX {
-		return newXLSX(w, columns(header, lang), widths, Intro{}, zone)
+		return newXLSX(w, names, append(slices.Clone(widths), 20)[:len(names)], Intro{}, zone)
 	}
-	return newCSV(format, w, columns(header, lang), zone)
+	return newCSV(format, w, names, zone)
 }
 
 // Intro is what stands above and below the rows of a file of one day.

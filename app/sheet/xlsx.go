@@ -129,6 +129,9 @@ func (f *xlsxFile) Add(t app.Transaction) error {
 	f.number(flagged(t), styleText)
 	f.text(t.Note, styleText)
 	f.text(t.Code.Text, styleText)
+	if len(f.names) > len(header) {
+		f.text(t.ReceivingNumber, styleText)
+	}
 	_, err := f.part.WriteString("</row>")
 	return err
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/exactjson"
 	"baoco/app/inbound"
 	"baoco/app/vietqr"
 	"baoco/web/wire"
@@ -18,11 +19,15 @@ type BankAccountJSON struct {
 	AccountName   string                `json:"account_name"`
 	Status        app.BankAccountStatus `json:"status"`
 	CreatedAt     string                `json:"created_at"`
+
+	ReceivingNumbers []app.ReceivingNumber `json:"receiving_numbers,omitempty"`
+	ContentPrefix    string                `json:"content_prefix,omitempty"`
 }
 
 // EncodeBankAccount writes b with its times in zone.
 func EncodeBankAccount(b app.BankAccount, zone *time.Location) BankAccountJSON {
-	return BankAccountJSON{b.ID, b.Bank, b.AccountNumber, b.AccountName, b.Status, app.FormatTime(b.CreatedAt, zone)}
+	return BankAccountJSON{b.ID, b.Bank, b.AccountNumber, b.AccountName, b.Status, app.FormatTime(b.CreatedAt, zone),
+		b.Receiving(), b.ContentPrefix}
 }
 
 func (s *Server) listBankAccounts(w http.ResponseWriter, q *Request) error {
@@ -38,13 +43,14 @@ func (s *Server) listBankAccounts(w http.ResponseWriter, q *Request) error {
 
 // linkBankAccount links a bank account. What waited for it is recorded with it.
 func (s *Server) linkBankAccount(w http.ResponseWriter, q *Request) error {
-	f, err := q.fields("bank", "account_number", "account_name", "pending", "notify")
+	f, err := q.fields("bank", "account_number", "account_name", "pending", "notify", "receiving_numbers", "content_prefix")
 	if err != nil {
 		return err
 	}
 	in := inbound.BankAccountLink{Bank: f.required("bank"), AccountNumber: f.required("account_number"),
 		AccountName: f.required("account_name"), Pending: f.truth("pending")}
 	in.Notify = inbound.ReadNotifyOnLink(f.given("notify"), &f.bad)
+	in.BankAccountReceiving = f.receiving(app.BankAccountReceiving{})
 	in.Key, err = q.idempotencyKey()
 	f.bad.Merge(err)
 	if err := f.bad.Err(); err != nil {
@@ -61,6 +67,53 @@ func (s *Server) linkBankAccount(w http.ResponseWriter, q *Request) error {
 	return q.answer(w, http.StatusCreated, "Bank account linked.", "Đã liên kết tài khoản ngân hàng.",
 		member{"bank_account", EncodeBankAccount(r.BankAccount, s.service.Ledger.Zone())}, member{"waiting_recorded", r.Recorded},
 		member{"more", r.More}, member{"deliveries", r.Deliveries})
+}
+
+// receiving reads how customers pay a bank account; what isn't given is as before.
+func (f *fields) receiving(r app.BankAccountReceiving) app.BankAccountReceiving {
+	if prefix := f.optional("content_prefix"); prefix != nil {
+		r.ContentPrefix = *prefix
+	}
+	list := f.body.Get("receiving_numbers")
+	if list.Kind == exactjson.Null {
+		return r
+	}
+	r.ReceivingNumbers = ""
+	bad := list.Kind != exactjson.Array
+	for _, item := range list.Items {
+		n := app.ReceivingNumber{Number: item.Get("number").Str(), Name: item.Get("name").Str()}
+		r.ReceivingNumbers += n.String() + "\n"
+		bad = bad || n.Number == ""
+	}
+	if bad {
+		f.bad.Add("receiving_numbers", "must be a list of objects with number and name", "phải là danh sách đối tượng có number và name")
+	}
+	return r
+}
+
+// updateBankAccount changes how customers pay a bank account.
+func (s *Server) updateBankAccount(w http.ResponseWriter, q *Request) error {
+	b, err := s.service.Ledger.BankAccount(q.Context(), q.account(), q.pathID())
+	if err != nil {
+		return err
+	}
+	f, err := q.fields("receiving_numbers", "content_prefix")
+	if err != nil {
+		return err
+	}
+	b.BankAccountReceiving = f.receiving(b.BankAccountReceiving)
+	if len(q.body.Members) == 0 {
+		f.bad.Add("body", "must have at least one of receiving_numbers and content_prefix",
+			"phải có ít nhất một trong receiving_numbers và content_prefix")
+	}
+	if err := f.bad.Err(); err != nil {
+		return err
+	}
+	if b, err = s.service.Ledger.SetBankAccountReceiving(q.Context(), q.account(), b.ID, b.BankAccountReceiving); err != nil {
+		return err
+	}
+	return q.answer(w, http.StatusOK, "The bank account was updated.", "Đã cập nhật tài khoản ngân hàng.",
+		member{"bank_account", EncodeBankAccount(b, s.service.Ledger.Zone())})
 }
 
 func (s *Server) unlinkBankAccount(w http.ResponseWriter, q *Request) error {
@@ -88,7 +141,9 @@ func (s *Server) bankAccountQR(w http.ResponseWriter, q *Request) error {
 	}
 	p := wire.ParamsOf(q.Request, s.service.Ledger.Zone())
 	amount := p.Amount("amount")
-	transfer, text, err := b.Transfer(amount, p.Values.Get("content"))
+	to, err := b.PayTo(p.Values.Get("receiving_number"))
+	p.Bad.Merge(err)
+	transfer, text, err := b.Transfer(amount, p.Values.Get("content"), to)
 	p.Bad.Merge(err)
 	if err := p.Bad.Err(); err != nil {
 		return err

@@ -28,7 +28,9 @@ type PaymentRequestJSON struct {
 	Bank           string            `json:"bank"`
 	AccountNumber  string            `json:"account_number"`
 	AccountName    string            `json:"account_name"`
-	URLPath        string            `json:"url_path"` // of its page
+	PayTo          string            `json:"receiving_number,omitempty"` // none: account_number
+	Content        string            `json:"content,omitempty"`          // none: code
+	URLPath        string            `json:"url_path"`                   // of its page
 	ReturnURL      *string           `json:"return_url"`
 	CreatedAt      string            `json:"created_at"`
 	ExpiresAt      *string           `json:"expires_at"`
@@ -38,9 +40,17 @@ type PaymentRequestJSON struct {
 
 // EncodePaymentRequest writes r as it is at now, with its times in zone.
 func EncodePaymentRequest(r payment.Request, zone *time.Location, now time.Time) PaymentRequestJSON {
+	payTo, content := r.AccountNumber(), ""
+	if payTo == r.BankAccount.AccountNumber {
+		payTo = ""
+	}
+	if r.BankAccount.ContentPrefix != "" {
+		content = r.BankAccount.Content(r.Code)
+	}
 	return PaymentRequestJSON{
 		r.ID, r.Status(now), r.Reference, r.Code, r.Amount, r.TransferAmount, r.Received, r.Rest(), r.Overpaid(), r.Transfers,
 		r.BankAccount.ID, r.BankAccount.Bank, r.BankAccount.AccountNumber, r.BankAccount.AccountName,
+		payTo, content,
 		r.URLPath(), OrNull(r.ReturnURL), app.FormatTime(r.CreatedAt, zone), TimeOrNull(r.ExpiresAt, zone), TimeOrNull(r.PaidAt, zone),
 		TimeOrNull(r.CancelledAt, zone),
 	}
@@ -118,13 +128,14 @@ func (s *Server) listUnmatched(w http.ResponseWriter, q *Request) error {
 }
 
 func (s *Server) createPaymentRequest(w http.ResponseWriter, q *Request) error {
-	f, err := q.fields("amount", "bank_account_id", "reference", "code", "prefix", "expires_in", "return_url", "distinct_amount")
+	f, err := q.fields("amount", "bank_account_id", "reference", "code", "prefix", "expires_in", "return_url", "distinct_amount",
+		"receiving_number")
 	if err != nil {
 		return err
 	}
 	in := payment.RequestCreate{
 		Amount: f.amount("amount"), BankAccountID: f.reference("bank_account_id"), Reference: f.given("reference"), Code: f.given("code"),
-		Prefix:    f.given("prefix"),
+		Prefix: f.given("prefix"), ReceivingNumber: f.given("receiving_number"),
 		ReturnURL: f.given("return_url"), DistinctAmount: f.truth("distinct_amount"),
 	}
 	most := int(payment.MaxExpiry / time.Minute)

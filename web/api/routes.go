@@ -120,6 +120,7 @@ var table = []route{
 	{"GET", "/api/v1/bank-accounts/summary", generalLimit, reads, noBody, (*Server).bankAccountSummary},
 	{"POST", "/api/v1/bank-accounts", generalLimit, writes, needsBody, (*Server).linkBankAccount},
 	{"GET", "/api/v1/bank-accounts/{id}", generalLimit, reads, noBody, (*Server).showBankAccount},
+	{"PUT", "/api/v1/bank-accounts/{id}", generalLimit, writes, needsBody, (*Server).updateBankAccount},
 	{"DELETE", "/api/v1/bank-accounts/{id}", generalLimit, writes, noBody, (*Server).unlinkBankAccount},
 	{"GET", "/api/v1/bank-accounts/{id}/qr", generalLimit, reads, noBody, (*Server).bankAccountQR},
 	{"PATCH", "/api/v1/bank-accounts/{id}/toggle", generalLimit, writes, noBody, (*Server).toggleBankAccount},

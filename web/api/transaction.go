@@ -24,6 +24,7 @@ type TransactionJSON struct {
 	TransactionDate   string        `json:"transaction_date"`
 	DateFlagged       bool          `json:"date_flagged"` // transaction_date is the time of receipt
 	CreatedAt         string        `json:"created_at"`
+	ReceivingNumber   string        `json:"receiving_number,omitempty"`
 	Code              *string       `json:"code,omitempty"` // empty: there is none in it; none: its account had no patterns
 
 	PaymentRequest *app.PaymentState `json:"payment_request,omitempty"` // with which it is matched, as it is now
@@ -33,7 +34,7 @@ type TransactionJSON struct {
 func EncodeTransaction(t app.Transaction, zone *time.Location) TransactionJSON {
 	encoded := TransactionJSON{
 		strconv.FormatInt(t.ID, 10), t.BankAccountID, t.Bank, t.AccountNumber, t.Number, t.Type, t.Amount, t.Content,
-		app.FormatTime(t.Time, zone), t.DateFlaw != "", app.FormatTime(t.CreatedAt, zone), nil, nil,
+		app.FormatTime(t.Time, zone), t.DateFlaw != "", app.FormatTime(t.CreatedAt, zone), t.ReceivingNumber, nil, nil,
 	}
 	if t.Code.Read {
 		encoded.Code = &t.Code.Text

@@ -22,6 +22,7 @@ type WebhookJSON struct {
 	SecretLost     bool                 `json:"secret_lost,omitempty"`      // it must be rotated before anything is sent
 	BankAccountIDs []int64              `json:"bank_account_ids,omitempty"` // where there are several
 	CodePrefix     string               `json:"code_prefix,omitempty"`      // none: all transactions
+	PaidTo         string               `json:"receiving_number,omitempty"` // none: all transactions
 	Silent         bool                 `json:"silent,omitempty"`           // none of its bank accounts is linked any more
 }
 
@@ -34,7 +35,7 @@ func EncodeWebhook(w delivery.Webhook, zone *time.Location) WebhookJSON {
 	encoded := WebhookJSON{
 		ID: w.ID, Name: w.Name, URL: w.URL, Type: w.Type, IsActive: w.IsActive, CreatedAt: app.FormatTime(w.CreatedAt, zone), Kind: kind,
 		SecretLost: w.SecretLost, CodePrefix: w.CodePrefix,
-		Silent: w.Silent,
+		Silent: w.Silent, PaidTo: w.ReceivingNumber,
 	}
 	if len(w.BankAccountIDs) > 0 {
 		encoded.BankAccountID = &w.BankAccountIDs[0]
@@ -56,13 +57,14 @@ func (s *Server) listWebhooks(w http.ResponseWriter, q *Request) error {
 }
 
 func (s *Server) createWebhook(w http.ResponseWriter, q *Request) error {
-	f, err := q.fields("name", "kind", "webhook_url", "type", "bank_account_id", "bank_account_ids", "code_prefix")
+	f, err := q.fields("name", "kind", "webhook_url", "type", "bank_account_id", "bank_account_ids", "code_prefix",
+		"receiving_number")
 	if err != nil {
 		return err
 	}
 	in := delivery.WebhookCreate{
 		Name: f.required("name"), URL: f.required("webhook_url"), Type: delivery.WebhookType(f.required("type")),
-		BankAccountIDs: f.bankAccounts(), CodePrefix: f.given("code_prefix"),
+		BankAccountIDs: f.bankAccounts(), CodePrefix: f.given("code_prefix"), ReceivingNumber: f.given("receiving_number"),
 	}
 	if kind := f.optional("kind"); kind != nil {
 		in.Kind = delivery.WebhookKind(*kind)

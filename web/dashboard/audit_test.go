@@ -373,6 +373,7 @@ func TestDeedsOfPages(t *testing.T) {
 	d.through("POST /banks", app.DeedBankAccountLink, 1,
 		post(b, "/banks", "bank", "ACB", "account_number", apptest.SomeAccount, "account_name", "A"))
 	d.through("POST /banks/{id}/look", app.DeedBankAccountChange, 1, post(b, "/banks/1/look", "nickname", "quầy"))
+	d.through("POST /banks/{id}/receiving", app.DeedBankAccountChange, 1, post(b, "/banks/1/receiving", "receiving_numbers", "7 = Quầy 7"))
 	d.through("POST /banks/{id}/toggle", app.DeedBankAccountChange, 1, post(b, "/banks/1/toggle"))
 	w.Services.Ledger.ToggleBankAccount(t.Context(), 1, 1, time.Now())
 	file := statementHeader + "02/11/2026,77,A,,11.000\n"

@@ -3,6 +3,7 @@ package dashboard
 import (
 	"cmp"
 	"html/template"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -122,6 +123,33 @@ func (s *Server) setBankLook(v *visit) error {
 	return s.redirect(v, bankPath(b.ID), app.Text{EN: "Saved.", VI: "Đã lưu."})
 }
 
+// setBankReceiving changes how customers pay the bank account.
+func (s *Server) setBankReceiving(v *visit) error {
+	b, err := s.pageBank(v)
+	if err != nil {
+		return err
+	}
+	wrong := v.unchanged(b.ReceivingNumbers, b.ContentPrefix)
+	b.BankAccountReceiving = app.BankAccountReceiving{
+		ReceivingNumbers: v.PostFormValue("receiving_numbers"), ContentPrefix: v.PostFormValue("content_prefix"),
+	}
+	if wrong == nil {
+		_, wrong = s.Services.Ledger.SetBankAccountReceiving(v.Context(), v.account.ID, b.ID, b.BankAccountReceiving)
+	}
+	if wrong != nil {
+		return s.showBank(v, b, wrong)
+	}
+	return s.redirect(v, bankPath(b.ID), app.Text{EN: "Saved.", VI: "Đã lưu."})
+}
+
+// receivingNumbers are those of all these bank accounts.
+func receivingNumbers(banks []app.BankAccount) (list []app.ReceivingNumber) {
+	for _, b := range banks {
+		list = append(list, b.Receiving()...)
+	}
+	return list
+}
+
 // PlanEnded tells whether a bank account that is turned off can't be turned on again.
 func (v view) PlanEnded() bool { return v.Account.Expired(v.now) }
 
@@ -235,6 +263,8 @@ func (s *Server) pageBank(v *visit) (app.BankAccountSummary, error) {
 type bankData struct {
 	bankCard
 	Amount, Content string
+	PaidTo          string
+	Numbers         []app.ReceivingNumber
 	QR              string
 	Colours         []app.Colour
 	Cut             bool // the content is longer than banks carry
@@ -255,11 +285,12 @@ func (s *Server) showBank(v *visit, b app.BankAccountSummary, refused error) err
 		return err
 	}
 	query := v.URL.Query()
-	data := bankData{Colours: app.Colours, Amount: query.Get("amount"), Content: query.Get("content")}
+	data := bankData{Colours: app.Colours, Amount: query.Get("amount"), Content: query.Get("content"), PaidTo: query.Get("receiving_number"),
+		Numbers: b.Receiving()}
 	if data.bankCard, err = s.bankCard(v, b, sources); err != nil {
 		return err
 	}
-	transfer, _, wrong := transferTo(b.BankAccount, data.Amount, data.Content)
+	transfer, _, wrong := transferTo(b.BankAccount, query)
 	if wrong == nil {
 		data.QR = bankPath(b.ID) + "/qr.png?" + query.Encode()
 		data.Cut = len(transfer.Content) > vietqr.MaxContent
@@ -269,15 +300,17 @@ func (s *Server) showBank(v *visit, b app.BankAccountSummary, refused error) err
 
 // transferTo is the transfer that a code fills in, and its text. An empty
 // amount leaves it to the payer.
-func transferTo(b app.BankAccount, amount, content string) (transfer vietqr.Transfer, text string, err error) {
+func transferTo(b app.BankAccount, query url.Values) (transfer vietqr.Transfer, text string, err error) {
 	var bad app.Invalid
 	var n int64
-	if strings.TrimSpace(amount) != "" {
+	if amount := query.Get("amount"); strings.TrimSpace(amount) != "" {
 		if n, err = app.ReadAmount(amount); err != nil {
 			bad.Add("amount", app.TypedAmountRule.EN, app.TypedAmountRule.VI)
 		}
 	}
-	transfer, text, err = b.Transfer(n, content)
+	to, err := b.PayTo(query.Get("receiving_number"))
+	bad.Merge(err)
+	transfer, text, err = b.Transfer(n, query.Get("content"), to)
 	bad.Merge(err)
 	return transfer, text, bad.Err()
 }
@@ -288,7 +321,7 @@ func (s *Server) bankQR(v *visit) error {
 	if err != nil {
 		return err
 	}
-	_, text, err := transferTo(b.BankAccount, v.URL.Query().Get("amount"), v.URL.Query().Get("content"))
+	_, text, err := transferTo(b.BankAccount, v.URL.Query())
 	if err != nil {
 		return err
 	}

@@ -196,6 +196,56 @@ func TestBalance(t *testing.T) {
 	b.Get("/banks").Shows(t, "333,000\u00a0₫", "before newer transactions")
 }
 
+// The owner says to which numbers customers pay; codes, requests, webhooks and exports have them.
+func TestReceivingForm(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", access.RoleOwner)
+	w.Link("BIDV", "1234567890")
+	w.CodePattern("DH")
+	b := w.Browser().SignIn("lan")
+	header := func() string {
+		t.Helper()
+		return strings.SplitN(b.Get("/transactions/export?format=csv").Body, "\r\n", 2)[0]
+	}
+	plain := header()
+	if page := b.Get("/webhooks/new").Body + b.Get("/payments/new").Body; strings.Contains(page, "receiving_number") {
+		t.Error("a number can be chosen although there is none")
+	}
+	b.Post("/banks/1/receiving", "receiving_numbers", "!= Quầy 1", "content_prefix", "SE-VQR").Shows(t, "!= Quầy 1",
+		"Receiving numbers must be at most 100 numbers", "Contents begin with must be at most 12 letters A–Z and digits")
+	b.Post("/banks/1/receiving", "receiving_numbers", "1234567890").Shows(t,
+		"The bank account BIDV 1234567890 is linked already.")
+	b.Post("/banks/1/receiving", "receiving_numbers", " 96247 CISI1=Quầy 1\r\n\r\n96247CISI2", "content_prefix", "sevqr").Goes(t, "/banks/1")
+	b.Get("/banks/1").Shows(t, "96247CISI1 = Quầy 1\n96247CISI2</textarea>", `value="SEVQR"`,
+		`<option value="96247CISI2">96247CISI2</option>`)
+	b.Get("/banks/1?receiving_number=96247CISI2").Shows(t, `<option value="96247CISI2" selected>`,
+		"/banks/1/qr.png?receiving_number=96247CISI2")
+	b.Get("/banks/1?receiving_number=5").Shows(t, "Receiving number names nothing in this account")
+	for _, page := range []string{"/webhooks/new", "/payments/new"} {
+		b.Get(page).Shows(t, `<option value="96247CISI1">96247CISI1 = Quầy 1</option>`)
+	}
+	b.Submit("/payments", "amount", "200000", "bank_account_id", "1", "expires_in", "0", "receiving_number", "96247CISI2")
+	b.Submit("/webhooks", "name", "till", "webhook_url", "https://shop.vn/till", "type", "IN", "receiving_number", "96247CISI1")
+	r, err := w.Services.Payments.PaymentRequest(t.Context(), 1, 1)
+	apptest.Must(t, err)
+	if hook := w.Webhooks()[0]; r.AccountNumber() != "96247CISI2" || hook.ReceivingNumber != "96247CISI1" {
+		t.Errorf("the request is paid to %s, the webhook hears of %s", r.AccountNumber(), hook.ReceivingNumber)
+	}
+	b.Get("/webhooks/1").Shows(t, "receiving number 96247CISI1")
+	w.Browser().Get(r.URLPath()).Shows(t, "96247CISI2", "SEVQR "+r.Code)
+	if got := header(); got != plain+",Receiving number" {
+		t.Errorf("the columns are %s, and were %s", got, plain)
+	}
+	w.Sends(w.Sepay(), `{"id":1,"gateway":"BIDV","transactionDate":"2026-11-20 10:00:00","accountNumber":"1234567890",`+
+		`"subAccount":"96247CISI1","content":"x","transferType":"in","transferAmount":1000,"referenceCode":"FT1"}`)
+	b.Get("/transactions/1").Shows(t, "Receiving number", "<code>96247CISI1</code>")
+	if file := b.Get("/transactions/export?format=csv").Body; !strings.Contains(file, ",96247CISI1\r\n") {
+		t.Errorf("the file has %s", file)
+	}
+	b.Get("/transactions/export?format=xlsx").WantStatus(t, http.StatusOK)
+}
+
 // A nickname and a colour stand wherever the bank account is named.
 func TestNickname(t *testing.T) {
 	t.Parallel()

@@ -146,16 +146,20 @@ func (s *Server) codePrefixes(v *visit) (list []string, _ error) {
 	return list, err
 }
 
-// onlyOf says to which bank accounts and codes something is limited; empty: to none.
-func (v *visit) onlyOf(bankAccountIDs []int64, codePrefix string, banks []app.BankAccount) string {
-	only := v.limitText(v.user.Role, access.BankAccountLimit{On: bankAccountIDs != nil, IDs: bankAccountIDs}, banks)
-	switch {
-	case codePrefix == "":
-		return only
-	case only != "":
-		only += "; "
+// onlyOf says to which bank accounts, codes and receiving number something is limited;
+// empty: to none.
+func (v *visit) onlyOf(bankAccountIDs []int64, codePrefix, receiving string, banks []app.BankAccount) string {
+	var only []string
+	if banks := v.limitText(v.user.Role, access.BankAccountLimit{On: bankAccountIDs != nil, IDs: bankAccountIDs}, banks); banks != "" {
+		only = append(only, banks)
 	}
-	return only + v.T("codes that begin with", "mã bắt đầu bằng") + " " + codePrefix
+	if receiving != "" {
+		only = append(only, v.T("receiving number", "số nhận tiền")+" "+receiving)
+	}
+	if codePrefix != "" {
+		only = append(only, v.T("codes that begin with", "mã bắt đầu bằng")+" "+codePrefix)
+	}
+	return strings.Join(only, "; ")
 }
 
 // CodeFollows says what follows the prefix of a code.

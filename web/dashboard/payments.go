@@ -96,6 +96,8 @@ func (w words) StatusOf(r payment.Request) app.PaymentStatus { return r.Status(w
 // paymentForm is the form of a payment request as it was entered.
 type paymentForm struct {
 	Amount, BankAccountID, Reference, Code, Expires, ReturnURL string
+	PaidTo                                                     string
+	Numbers                                                    []app.ReceivingNumber
 	Distinct                                                   bool
 	Banks                                                      []app.BankAccount
 	DistinctAllowed                                            bool
@@ -129,6 +131,7 @@ func (s *Server) showNewPayment(v *visit, form paymentForm, wrong error) error {
 		return err
 	}
 	form.Banks = slices.DeleteFunc(form.Banks, func(b app.BankAccount) bool { return b.Status == app.BankAccountInactive })
+	form.Numbers = receivingNumbers(form.Banks)
 	form.DistinctAllowed = v.account.DistinctAmounts
 	title := app.Text{EN: "Create a payment request", VI: "Tạo yêu cầu thanh toán"}
 	return s.render(v, wrong, pageHead{"payment_new", "payments", title}, form)
@@ -138,9 +141,10 @@ func (s *Server) createPayment(v *visit) error {
 	form := paymentForm{
 		Amount: v.PostFormValue("amount"), BankAccountID: v.PostFormValue("bank_account_id"), Reference: v.PostFormValue("reference"),
 		Code: v.PostFormValue("code"), Expires: v.PostFormValue("expires_in"), ReturnURL: v.PostFormValue("return_url"),
-		Distinct: v.PostFormValue("distinct_amount") == "1",
+		Distinct: v.PostFormValue("distinct_amount") == "1", PaidTo: v.PostFormValue("receiving_number"),
 	}
-	in := payment.RequestCreate{Reference: form.Reference, Code: form.Code, ReturnURL: form.ReturnURL, DistinctAmount: form.Distinct}
+	in := payment.RequestCreate{Reference: form.Reference, Code: form.Code, ReturnURL: form.ReturnURL, DistinctAmount: form.Distinct,
+		ReceivingNumber: form.PaidTo}
 	var bad app.Invalid
 	var err error
 	if in.Amount, err = app.ReadAmount(form.Amount); err != nil {

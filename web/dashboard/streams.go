@@ -38,7 +38,7 @@ func (s *Server) streamRow(v *visit, st stream.Stream, banks []app.BankAccount) 
 	if st.BankAccountID != 0 {
 		of = []int64{st.BankAccountID}
 	}
-	row.Only = v.onlyOf(of, st.CodePrefix, banks)
+	row.Only = v.onlyOf(of, st.CodePrefix, "", banks)
 	row.Broker, _ = stream.ParseBroker(st.URL) // it was checked when it was set
 	row.Behind, err = s.Services.Streams.StreamBehind(v.Context(), st)
 	return row, err

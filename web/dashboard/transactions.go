@@ -289,6 +289,9 @@ func (s *Server) exportTransactions(v *visit) error {
 	if err != nil {
 		return err
 	}
+	if len(receivingNumbers(banks)) > 0 {
+		e.begin = sheet.NewReceiving
+	}
 	e.name = exportName("baoco", f.From, f.To, v.now.In(v.zone))
 	return e.send(func(ctx context.Context) error {
 		return s.Services.Ledger.ExportTransactions(ctx, v.account.ID, f, e.add)

@@ -57,7 +57,7 @@ func (s *Server) showWebhook(v *visit, hook delivery.Webhook, refused error) (er
 	if err != nil {
 		return err
 	}
-	data.Only = v.onlyOf(hook.BankAccountIDs, hook.CodePrefix, banks)
+	data.Only = v.onlyOf(hook.BankAccountIDs, hook.CodePrefix, hook.ReceivingNumber, banks)
 	if data.Test, err = s.testedNow(v, hook); err != nil {
 		return err
 	}

@@ -49,7 +49,8 @@ func (s *Server) webhooksPage(v *visit) error {
 	for _, hook := range hooks {
 		health := healths[hook.ID]
 		data.Rows = append(data.Rows,
-			webhookRow{hook, v.onlyOf(hook.BankAccountIDs, hook.CodePrefix, banks), health, v.drawHours(health, 168, 32)})
+			webhookRow{hook, v.onlyOf(hook.BankAccountIDs, hook.CodePrefix, hook.ReceivingNumber, banks), health,
+				v.drawHours(health, 168, 32)})
 	}
 	return s.render(v, nil, pageHead{"webhooks", "webhooks", app.Text{EN: "Webhooks", VI: "Webhook"}}, data)
 }
@@ -61,6 +62,8 @@ type webhookForm struct {
 	BankAccountIDs  []int64
 	CodePrefix      string
 	Banks           []limitChoice
+	PaidTo          string
+	Numbers         []app.ReceivingNumber
 	Prefixes        []string // of the codes that are read
 	Secret, Script  string   // of a new webhook of delivery.WebhookSheet: the script is deployed first, and holds the token
 }
@@ -78,11 +81,11 @@ func (f *webhookForm) fillScript(v *visit) {
 func readWebhookForm(v *visit) (form webhookForm, in delivery.WebhookCreate, err error) {
 	form = webhookForm{
 		Name: v.PostFormValue("name"), URL: strings.TrimSpace(v.PostFormValue("webhook_url")), Type: v.PostFormValue("type"),
-		CodePrefix: v.PostFormValue("code_prefix"),
+		CodePrefix: v.PostFormValue("code_prefix"), PaidTo: v.PostFormValue("receiving_number"),
 	}
 	form.BankAccountIDs, err = v.chosenBankAccounts()
 	in = delivery.WebhookCreate{Name: form.Name, URL: form.URL, Type: delivery.WebhookType(form.Type), BankAccountIDs: form.BankAccountIDs,
-		CodePrefix: form.CodePrefix, Key: v.form.key}
+		CodePrefix: form.CodePrefix, ReceivingNumber: form.PaidTo, Key: v.form.key}
 	if delivery.WebhookKind(v.PostFormValue("kind")) == delivery.WebhookSheet {
 		form.Secret = v.PostFormValue("secret")
 		in.Kind, in.Secret = delivery.WebhookSheet, form.Secret
@@ -106,6 +109,7 @@ func (s *Server) fillChoices(v *visit, form *webhookForm) error {
 		return err
 	}
 	form.Banks = v.limitChoices(access.BankAccountLimit{IDs: form.BankAccountIDs}, banks)
+	form.Numbers = receivingNumbers(banks)
 	form.Prefixes, err = s.codePrefixes(v)
 	return err
 }

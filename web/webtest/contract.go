@@ -348,6 +348,7 @@ var Endpoints = []Endpoint{
 	{"GET", "/api/v1/bank-accounts/summary", false, 300},
 	{"POST", "/api/v1/bank-accounts", true, 300},
 	{"GET", "/api/v1/bank-accounts/*", false, 300},
+	{"PUT", "/api/v1/bank-accounts/*", true, 300},
 	{"DELETE", "/api/v1/bank-accounts/*", true, 300},
 	{"GET", "/api/v1/bank-accounts/*/qr", false, 300},
 	{"PATCH", "/api/v1/bank-accounts/*/toggle", true, 300},
