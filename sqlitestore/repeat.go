@@ -40,6 +40,9 @@ func (r *recorder) judge(b app.BankAccount, e report) (id int64, like inbound.Li
 	rule := inbound.RepeatRule{Codes: cache.codes}
 	for _, own := range cache.all() {
 		rule.Own = append(rule.Own, own.AccountNumber)
+		for _, n := range own.Receiving() {
+			rule.Own = append(rule.Own, n.Number)
+		}
 	}
 	if id, like = rule.Judge(e.Incoming, known); like == inbound.AnotherMovement && cut != 0 {
 		id, like = cut, inbound.NotKnown

@@ -32,7 +32,7 @@ func TestReceivingNumbers(t *testing.T) {
 	t.Cleanup(shop.Close)
 	linked, err := w.Services.Inbound.LinkBankAccount(context.Background(), 1, inbound.BankAccountLink{Bank: "BIDV",
 		AccountNumber: "1234567890", AccountName: "NGUYEN VAN A", BankAccountReceiving: app.BankAccountReceiving{
-			ReceivingNumbers: "96247CISI1 = Quầy 1\n96247CISI2", ContentPrefix: "SEVQR"}}, time.Now())
+			ReceivingNumbers: "96247CISI1 = Quầy 1\n96247CISI2\n963869789012", ContentPrefix: "SEVQR"}}, time.Now())
 	apptest.Must(t, err)
 	other := w.Link("BIDV", "777")
 	w.CodePattern("DH")
@@ -105,6 +105,12 @@ func TestReceivingNumbers(t *testing.T) {
 	if got := newest(); !strings.Contains(signed, "96247CISI2") || got.ReceivingNumber != "96247CISI2" {
 		t.Errorf("%s is recorded as %+v", signed, got)
 	}
+
+	// A receiving number in two contents doesn't make them one transfer, as an account number doesn't.
+	w.Wants(webtest.Recorded, sepay, call("1234567890", `null`, "Lan tra 963869789012 hang"))
+	native := fmt.Sprintf(`{"id":"n1","gateway":"BIDV","accountNumber":"1234567890","transferType":"IN","transferAmount":%d,`+
+		`"content":"Hoa tra 963869789012 hang","transactionDate":"%s"}`, 1000*id, time.Now().Format(app.TimeLayout))
+	w.Wants(webtest.Counts{MayRepeat: 1}, w.Native(), apptest.Batch(native))
 
 	// A request that asks for another number is paid all the same: its code says so.
 	r := w.PaymentRequest(payment.RequestCreate{Amount: 5000, BankAccountID: linked.BankAccount.ID, ReceivingNumber: "96247CISI2"})
