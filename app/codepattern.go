@@ -129,13 +129,12 @@ func ReadCodeFilter(field, text string, bad *Invalid) string {
 	return code
 }
 
-// CheckCodePrefix checks a prefix to which a webhook or a stream is limited; an empty
-// one is none.
-func CheckCodePrefix(prefix string) error {
-	if prefix == "" || paymentcode.IsPrefix(prefix) {
+// CheckCodePrefix checks a prefix to which a webhook or a stream is limited.
+func CheckCodePrefix(field, prefix string) error {
+	if paymentcode.IsPrefix(prefix) {
 		return nil
 	}
-	return badPrefix("code_prefix")
+	return badPrefix(field)
 }
 
 // ErrNoCodePattern says that an id names no pattern.

@@ -310,7 +310,7 @@ func TestSheetAnswers(t *testing.T) {
 		if r.OK() != c.ok || r.StatusCode != c.status || !strings.Contains(r.Explanation().EN, c.says) {
 			t.Errorf("%d %s: %+v %s", c.status, c.location, r, r.Explanation().EN)
 		}
-		o.Kind = delivery.WebhookHTTP
+		o.Kind = delivery.WebhookStandard
 		if r := sender.Send(t.Context(), o); r.OK() != (c.status == 200) || c.ok &&
 			!strings.Contains(r.Explanation().EN, "Create a webhook of the kind Google Sheets") {
 			t.Errorf("http: %d %s: %+v %s", c.status, c.location, r, r.Explanation().EN)

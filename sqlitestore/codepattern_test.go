@@ -109,9 +109,10 @@ func TestLimitedToCodes(t *testing.T) {
 	h.orders()
 	names := map[int64]string{}
 	for name, in := range map[string]delivery.WebhookCreate{
-		"codes": {CodePrefix: "DH"}, "other codes": {CodePrefix: "DHX"}, "longer codes": {CodePrefix: "DH0012"},
+		"codes": {CodePrefixes: []string{"DH"}}, "other codes": {CodePrefixes: []string{"DHX"}},
+		"longer codes":         {CodePrefixes: []string{"DH0012"}},
 		"two accounts":         {BankAccountIDs: []int64{h.banks[2].ID, h.banks[0].ID, h.banks[2].ID}},
-		"codes of one account": {BankAccountIDs: []int64{h.banks[0].ID}, CodePrefix: "DH"},
+		"codes of one account": {BankAccountIDs: []int64{h.banks[0].ID}, CodePrefixes: []string{"DH"}},
 	} {
 		in.Name, in.URL, in.Type = name, "https://shop.vn/", delivery.WebhookIn
 		w, _, err := h.service.Deliveries.CreateWebhook(ctx, 1, in, h.now)

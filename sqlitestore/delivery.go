@@ -111,27 +111,24 @@ func (s *Store) Due(ctx context.Context, f delivery.DueFilter, now time.Time) ([
 	if err != nil || len(ids) == 0 {
 		return nil, err
 	}
-	var kind delivery.WebhookKind
-	var url string
-	var sealed sealedSecrets
-	err = s.queryRow(ctx, `SELECT w.kind, w.url, `+secretColumns+` FROM webhooks w
-		WHERE w.id = ? AND w.is_active = 1 AND w.deleted_at IS NULL`, f.WebhookID).
-		Scan(append([]any{&kind, &url}, sealed.dest()...)...)
+	var called sealedReceiver
+	err = s.queryRow(ctx, `SELECT `+receiverColumns+` FROM webhooks w WHERE w.id = ? AND w.is_active = 1 AND w.deleted_at IS NULL`,
+		f.WebhookID).Scan(called.dest()...)
 	if noRows(err) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, storageError(err)
 	}
-	secrets, err := sealed.open(s.sealer)
-	if err != nil || secrets.Current == "" { // without a secret nothing is sent
+	as, err := called.open(s.sealer)
+	if err != nil || as.Secrets.Current == "" { // without a secret nothing is sent
 		return nil, err
 	}
 	rows, err := s.query(ctx,
 		`SELECT `+deliveryColumns+`, `+payloadColumns+` FROM json_each(?) CROSS JOIN deliveries d ON d.id = value`+payloadFrom+`
 		WHERE d.state = 0`, joinIDs(ids))
-	return collect(rows, err, func(row scanner) (delivery.Outgoing, error) {
-		o := delivery.Outgoing{Kind: kind, URL: url, Secrets: secrets}
+	list, err := collect(rows, err, func(row scanner) (delivery.Outgoing, error) {
+		o := as
 		var p payloadScan
 		if err := row.Scan(append(deliveryDest(&o.Delivery), p.dest()...)...); err != nil {
 			return o, err
@@ -140,6 +137,49 @@ func (s *Store) Due(ctx context.Context, f delivery.DueFilter, now time.Time) ([
 		o.Payload, err = p.payload(o.TransactionID)
 		return o, err
 	})
+	for i := 0; err == nil && i < len(list); i++ {
+		err = s.addOriginal(ctx, &list[i])
+	}
+	return list, err
+}
+
+// addOriginal reads what SePay itself said of a transaction, where the webhook is to hear it.
+func (s *Store) addOriginal(ctx context.Context, o *delivery.Outgoing) error {
+	if o.Kind != delivery.WebhookSepay {
+		return nil
+	}
+	err := s.queryRow(ctx, `SELECT coalesce(t.sepay_id, 0), iif(t.sepay_id IS NOT NULL AND t.channel = 'call', e.body, NULL)
+		FROM transactions t `+fromEvent+` WHERE t.id = ?`, o.TransactionID).Scan(&o.Original.ID, &o.Original.Body)
+	if noRows(err) { // a test
+		err = nil
+	}
+	return storageError(err)
+}
+
+// receiverColumns say how a webhook is called.
+const receiverColumns = `w.kind, w.url, w.auth, w.headers, ` + secretColumns
+
+// sealedReceiver is how a webhook is called, as it stands in the file.
+type sealedReceiver struct {
+	of      delivery.Outgoing
+	headers []byte
+	secrets sealedSecrets
+}
+
+func (r *sealedReceiver) dest() []any {
+	return append([]any{&r.of.Kind, &r.of.URL, &r.of.Auth, &r.headers}, r.secrets.dest()...)
+}
+
+func (r *sealedReceiver) open(sealer *sealer) (o delivery.Outgoing, err error) {
+	o = r.of
+	if o.Secrets, err = r.secrets.open(sealer); err != nil || r.headers == nil {
+		return o, err
+	}
+	text, err := sealer.open(sealHeaders, r.headers)
+	if err == nil {
+		err = json.Unmarshal([]byte(text), &o.Headers)
+	}
+	return o, err
 }
 
 // dueIDs stops reading when it has enough, without a LIMIT: SQLite would prepare the
@@ -256,10 +296,14 @@ func (s *Store) AddTest(ctx context.Context, accountID, webhookID int64, sample 
 		if err != nil {
 			return o, err
 		}
-		o.Kind, o.URL, o.Payload = w.Kind, w.URL, sample(w)
-		if o.Secrets, err = s.txSecrets(tx, webhookID); err != nil {
+		var called sealedReceiver
+		if err := tx.queryRow(`SELECT `+receiverColumns+` FROM webhooks w WHERE w.id = ?`, webhookID).Scan(called.dest()...); err != nil {
 			return o, err
 		}
+		if o, err = called.open(s.sealer); err != nil {
+			return o, err
+		}
+		o.Payload = sample(w)
 		if o.Secrets.Current == "" {
 			return o, delivery.ErrSecretLost
 		}
@@ -282,28 +326,33 @@ func (s *Store) AddTest(ctx context.Context, accountID, webhookID int64, sample 
 func (s *Store) DeliveryFacts(ctx context.Context, accountID, id int64) (delivery.Facts, error) {
 	var f delivery.Facts
 	var p payloadScan
-	var sealed sealedSecrets
+	var called sealedReceiver
 	var samples bool
 	w := &f.Webhook
-	dest := append([]any{&w.ID, &w.Name, &w.Kind, &w.URL, &w.IsActive, &f.Deleted, &f.ResentFrom, &samples}, deliveryDest(&f.Delivery)...)
-	dest = append(append(dest, p.dest()...), sealed.dest()...)
-	err := s.queryRow(ctx, `SELECT w.id, w.name, w.kind, w.url, w.is_active, w.deleted_at IS NOT NULL,
+	dest := append([]any{&w.ID, &w.Name, &w.IsActive, &f.Deleted, &f.ResentFrom, &samples}, deliveryDest(&f.Delivery)...)
+	dest = append(append(dest, p.dest()...), called.dest()...)
+	err := s.queryRow(ctx, `SELECT w.id, w.name, w.is_active, w.deleted_at IS NOT NULL,
 			coalesce((SELECT a.delivery_id FROM attempts a WHERE a.id = d.resend_of), 0), d.sample IS NOT NULL,
-			`+deliveryColumns+`, `+payloadColumns+`, `+secretColumns+`
+			`+deliveryColumns+`, `+payloadColumns+`, `+receiverColumns+`
 		FROM deliveries d JOIN webhooks w ON w.id = d.webhook_id`+payloadFrom+` WHERE d.id = ? AND d.account_id = ?`, id, accountID).Scan(dest...)
 	if err != nil {
 		return f, storageError(noRowsAs(err, delivery.ErrNoDelivery))
 	}
-	w.AccountID = accountID
-	f.Kind, f.URL = w.Kind, w.URL
-	if f.Payload, err = p.payload(f.TransactionID); err != nil {
-		return f, err
-	}
+	w.AccountID, w.Kind, w.URL = accountID, called.of.Kind, called.of.URL
+	as := called.of
 	if !f.Deleted {
-		if f.Secrets, err = sealed.open(s.sealer); err != nil {
+		if as, err = called.open(s.sealer); err != nil {
 			return f, err
 		}
-		w.SecretLost = f.Secrets.Current == ""
+		w.SecretLost = as.Secrets.Current == ""
+	}
+	as.Delivery = f.Delivery
+	if as.Payload, err = p.payload(f.TransactionID); err != nil {
+		return f, err
+	}
+	f.Outgoing = as
+	if err := s.addOriginal(ctx, &f.Outgoing); err != nil {
+		return f, err
 	}
 	f.ResentAs, err = s.resentAs(ctx, f.Delivery, samples)
 	return f, err

@@ -284,7 +284,8 @@ type waitingItem struct {
 	bankAccount, mayRepeat int64 // of what may be a repeat, with its transaction
 }
 
-const waitingColumns = `i.id, i.position, i.state, coalesce(s.bank_account_id, 0), i.received_ms, i.source_id, i.inbound_event_id,
+const waitingColumns = `i.id, i.position, i.state, coalesce(s.bank_account_id, 0), coalesce(s.provider, ''), i.received_ms, i.source_id,
+	i.inbound_event_id,
 	coalesce(i.import_id, 0), i.silent,
 	i.channel, i.event_id, i.gateway, i.account_number, i.number, i.type, i.amount, i.content, i.occurred_at, i.date_only, i.date_flaw,
 	i.masked,
@@ -294,7 +295,7 @@ const waitingColumns = `i.id, i.position, i.state, coalesce(s.bank_account_id, 0
 func scanWaitingItem(row scanner) (waitingItem, error) {
 	var item waitingItem
 	var isNot string
-	err := row.Scan(&item.id, &item.position, &item.state, &item.only, millisInto(&item.receivedAt), &item.source, &item.event,
+	err := row.Scan(&item.id, &item.position, &item.state, &item.only, &item.provider, millisInto(&item.receivedAt), &item.source, &item.event,
 		&item.importID, &item.silent,
 		&item.EventIDChannel, &item.EventID, &item.Gateway, &item.AccountNumber, &item.Number, &item.Type, &item.Amount, &item.Content,
 		secondsInto(&item.Time), &item.DateOnly, &item.DateFlaw, &item.Masked,

@@ -243,9 +243,9 @@ type sealedColumn struct{ name, purpose string }
 
 var sealedTables = []sealedTable{
 	{name: "webhooks", about: `name, '', '', 1`, rows: `deleted_at IS NULL`,
-		columns: []sealedColumn{{"secret", sealWebhook}, {"next_secret", sealWebhook}},
-		also:    `overlap_to_ms = iif(?2 IS NULL, NULL, overlap_to_ms)`,
-		dropped: func(*sealer) []any { return []any{[]byte{}, nil} }},
+		columns: []sealedColumn{{"secret", sealWebhook}, {"next_secret", sealWebhook}, {"headers", sealHeaders}},
+		also:    `overlap_to_ms = iif(?2 IS NULL, NULL, overlap_to_ms), header_names = iif(?3 IS NULL, '', header_names)`,
+		dropped: func(*sealer) []any { return []any{[]byte{}, nil, nil} }},
 	{name: "sources", about: `name, provider, '', removed_at IS NULL`, rows: `true`,
 		columns: []sealedColumn{{"secret", sealSource}, {"options", sealOptions}, {"api_key", sealAPIKey}},
 		also:    `bearer_hash = iif(?4, bearer_hash, NULL)`,

@@ -347,6 +347,23 @@ func durationInto(d *time.Duration) intInto {
 	return func(n int64) { *d = time.Duration(n) * time.Millisecond }
 }
 
+// lines are texts without line breaks as they stand in the file, each in a line.
+func lines(texts []string) string { return strings.Join(texts, "\n") }
+
+// linesInto scans what lines wrote; nil where it is empty.
+type linesInto struct{ texts *[]string }
+
+func (into linesInto) Scan(value any) error {
+	text, is := value.(string)
+	if !is {
+		return fmt.Errorf("%T is not a text", value)
+	}
+	if *into.texts = nil; text != "" {
+		*into.texts = strings.Split(text, "\n")
+	}
+	return nil
+}
+
 // replace gives a field its new value; nil: it keeps the one it has.
 func replace[T any](field, value *T) {
 	if value != nil {

@@ -44,10 +44,11 @@ type recorder struct {
 // report is an element on its way to the ledger.
 type report struct {
 	source   int64
-	event    int64   // inbound event; 0: none
-	importID int64   // 0: it is of no file
-	silent   bool    // no webhook gets it
-	isNot    []int64 // transactions that a person said it doesn't repeat
+	provider app.Provider // of the source; empty: there is none
+	event    int64        // inbound event; 0: none
+	importID int64        // 0: it is of no file
+	silent   bool         // no webhook gets it
+	isNot    []int64      // transactions that a person said it doesn't repeat
 	inbound.Incoming
 }
 
@@ -55,7 +56,7 @@ func (e report) channel() channel { return channel{e.source, e.EventIDChannel} }
 
 func (r *recorder) report(e inbound.Incoming) report {
 	return report{
-		source: r.call.Source.ID, event: r.event, importID: r.call.ImportID,
+		source: r.call.Source.ID, provider: r.call.Source.Provider, event: r.event, importID: r.call.ImportID,
 		silent: r.call.NoDeliveries || e.Time.Before(r.call.NoDeliveriesBefore), Incoming: e,
 	}
 }
@@ -195,7 +196,15 @@ func (r *recorder) merge(b app.BankAccount, e inbound.Incoming, id int64) error 
 var insertTransaction = insertInto("transactions",
 	`account_id, bank_account_id, source_id, channel, inbound_event_id, import_id, number, type,
 	amount, content, search, occurred_at, date_only, date_flaw, zone_offset, created_at, code, payment_request, balance, available,
-	unclocked, unmatched, receiving_number`)
+	unclocked, unmatched, receiving_number, sepay_id`)
+
+// sepayID is the id that SePay gave a transaction; nil where another provider brought it.
+func sepayID(e report) any {
+	if id, ok := delivery.ParseSepayID(e.EventID); ok && e.provider == "sepay" {
+		return id
+	}
+	return nil
+}
 
 // insert adds the transaction, its share of the totals and of the payment request that it
 // is for, and its deliveries.
@@ -223,7 +232,7 @@ func (r *recorder) insert(b app.BankAccount, e report) (int64, error) {
 		nullIfZero(e.importID),
 		e.Number, string(e.Type), e.Amount, e.Content, app.SearchText(e.Content, e.Number), e.Time.Unix(), e.DateOnly, string(e.DateFlaw),
 		offset, r.now.Unix(), codeOrNull(t.Code), paymentOrNull(t.PaymentSent), nullIfZero(e.Balance), nullIfZero(e.Available),
-		e.Unclocked(), cache.payments && e.Type == app.In && match.ID == 0, t.ReceivingNumber)
+		e.Unclocked(), cache.payments && e.Type == app.In && match.ID == 0, t.ReceivingNumber, sepayID(e))
 	if err != nil {
 		return 0, err
 	}
@@ -336,8 +345,8 @@ func (r *recorder) fanOut(t app.Transaction) error {
 
 // outgoing is the delivery, queued at now, as Due would return it.
 func (w cachedWebhook) outgoing(id int64, t app.Transaction, now time.Time) delivery.Outgoing {
-	if !w.readable {
-		return delivery.Outgoing{}
+	if !w.readable || w.Kind == delivery.WebhookSepay || w.HeaderNames != nil {
+		return delivery.Outgoing{} // Due reads it, with what is needed beside
 	}
 	at := time.UnixMilli(now.UnixMilli())
 	return delivery.Outgoing{

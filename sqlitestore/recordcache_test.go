@@ -68,7 +68,7 @@ func recordingFollows(t *testing.T, byCommand bool) {
 		secrets, err := other.WebhookSecrets(ctx, 1)
 		must(t, err)
 		for _, w := range hooks {
-			if w.IsActive && w.Type.Takes(app.In) && (w.BankAccountIDs == nil || w.BankAccountIDs[0] == 1) && w.CodePrefix == "" && !silent {
+			if w.IsActive && w.Type.Takes(app.In) && (w.BankAccountIDs == nil || w.BankAccountIDs[0] == 1) && w.CodePrefixes == nil && !silent {
 				s = append(s, fmt.Sprint(w.ID, w.URL, secrets[w.ID].Current, len(patterns) > 0))
 			}
 		}

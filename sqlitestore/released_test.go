@@ -102,7 +102,7 @@ func checkReleased(t *testing.T, released string) {
 	whole(t, path, h.now)
 	was := contentOf(t, path)
 	h.reopen(path)
-	sameRows(t, path, was, append(sqlitestore.KeptTables(), droppedTables...))
+	sameRows(t, path, was, slices.Concat(sqlitestore.KeptTables(), droppedTables, []string{"webhooks"})) // see TestWebhooksStayWhatTheyAre
 	if kept := fmt.Sprintf("%s.before-schema-%d", path, present); released != fmt.Sprintf(releasedFile, present) {
 		sameRows(t, kept, was, nil)
 	}
@@ -193,6 +193,22 @@ func TestViewersBecomeCashiers(t *testing.T) {
 		t.Errorf("found %v: %+v", found, u)
 	}
 	must(t, h.store.Close())
+}
+
+// Until schema 11 a webhook of the standard kind was of the kind http, and had one prefix at
+// most.
+func TestWebhooksStayWhatTheyAre(t *testing.T) {
+	t.Parallel()
+	path := unpackReleased(t, fmt.Sprintf(releasedFile, 11))
+	const query = `SELECT id, account_id, name, %s, url, type, bank_account_id, is_active, created_at, deleted_at, hex(secret),
+		hex(next_secret), overlap_to_ms, secrets_changed_ms, %s, receiving_number FROM webhooks ORDER BY id`
+	was := peek(t, path, fmt.Sprintf(query, `iif(kind = 'http', 'standard', kind)`, `code_prefix`))
+	h := &history{t: t, now: time.Now()}
+	h.reopen(path)
+	must(t, h.store.Close())
+	if is := peek(t, path, fmt.Sprintf(query, `kind`, `code_prefixes`)); len(was) < 3 || !cmp.Equal(was, is) {
+		t.Errorf("%s", cmp.Diff(was, is))
+	}
 }
 
 // Until schema 3 the hours of webhooks counted tests.
@@ -298,7 +314,7 @@ func fillEveryTable(t *testing.T, h *history) {
 	must(t, err)
 	_, _, err = h.service.Deliveries.CreateWebhook(ctx, account, delivery.WebhookCreate{
 		Name: "orders", URL: "https://shop.vn/orders", Type: delivery.WebhookIn, BankAccountIDs: []int64{h.banks[0].ID, h.banks[1].ID},
-		CodePrefix: "NOORDER",
+		CodePrefixes: []string{"NOORDER"},
 	}, h.now)
 	must(t, err)
 	request, err := h.service.Payments.CreatePaymentRequest(ctx, account,

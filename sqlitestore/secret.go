@@ -98,6 +98,7 @@ func (s *sealer) fits(keyCheck string) bool {
 // Purposes of sealed secrets.
 const (
 	sealWebhook = "webhook"
+	sealHeaders = "webhook headers"
 	sealSource  = "source"
 	sealOptions = "source options"
 	sealAPIKey  = "source api key"

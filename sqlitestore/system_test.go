@@ -76,7 +76,7 @@ func TestQueueStatus(t *testing.T) {
 	hooks := []int64{}
 	for range 3 {
 		w, _, err := s.CreateWebhook(ctx, delivery.Webhook{AccountID: 1, Name: "x", URL: "https://shop.vn/", Type: delivery.WebhookAll,
-			IsActive: true, CreatedAt: now}, "whsec_x", app.IdempotencyKey{}, now)
+			IsActive: true, CreatedAt: now}, delivery.Sealed{Secret: "whsec_x"}, app.IdempotencyKey{}, now)
 		must(t, err)
 		hooks = append(hooks, w.ID)
 	}

@@ -1,9 +1,12 @@
 package sqlitestore
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"baoco/app"
@@ -12,8 +15,8 @@ import (
 	"baoco/app/delivery"
 )
 
-const webhookColumns = `w.id, w.account_id, w.name, w.kind, w.url, w.type, w.code_prefix, w.receiving_number,
-	w.is_active, w.created_at, iif(w.next_secret IS
+const webhookColumns = `w.id, w.account_id, w.name, w.kind, w.url, w.type, w.code_prefixes, w.code_only, w.receiving_number, w.auth,
+	w.header_names,	w.is_active, w.created_at, iif(w.next_secret IS
 	NULL, NULL, w.overlap_to_ms), ` + secretLost + `,
 	(SELECT json_group_array(id ORDER BY id) FROM (SELECT w.bank_account_id AS id WHERE w.bank_account_id IS NOT NULL
 		UNION ALL SELECT bank_account_id FROM webhook_bank_accounts WHERE webhook_id = w.id)),
@@ -29,8 +32,8 @@ func scanWebhook(row scanner) (delivery.Webhook, error) { return scanWebhookAnd(
 func scanWebhookAnd(row scanner, more ...any) (delivery.Webhook, error) {
 	var w delivery.Webhook
 	var ids string
-	err := row.Scan(append([]any{&w.ID, &w.AccountID, &w.Name, &w.Kind, &w.URL, &w.Type, &w.CodePrefix, &w.ReceivingNumber,
-		&w.IsActive, secondsInto(&w.CreatedAt),
+	err := row.Scan(append([]any{&w.ID, &w.AccountID, &w.Name, &w.Kind, &w.URL, &w.Type, linesInto{&w.CodePrefixes}, &w.CodeOnly,
+		&w.ReceivingNumber, &w.Auth, linesInto{&w.HeaderNames}, &w.IsActive, secondsInto(&w.CreatedAt),
 		millisInto(&w.OverlapTo), &w.SecretLost, &ids, &w.Silent}, more...)...)
 	if err == nil && ids != "[]" {
 		err = json.Unmarshal([]byte(ids), &w.BankAccountIDs)
@@ -40,7 +43,7 @@ func scanWebhookAnd(row scanner, more ...any) (delivery.Webhook, error) {
 
 const oneWebhook = `SELECT ` + webhookColumns + ` FROM webhooks w WHERE w.id = ? AND w.account_id = ? AND w.deleted_at IS NULL`
 
-func (s *Store) CreateWebhook(ctx context.Context, w delivery.Webhook, secret string, key app.IdempotencyKey,
+func (s *Store) CreateWebhook(ctx context.Context, w delivery.Webhook, sealed delivery.Sealed, key app.IdempotencyKey,
 	now time.Time) (delivery.Webhook, bool, error) {
 	type creation struct {
 		webhook delivery.Webhook
@@ -59,31 +62,22 @@ func (s *Store) CreateWebhook(ctx context.Context, w delivery.Webhook, secret st
 			return c, err
 		}
 		c = creation{w, true}
-		var first any
-		if len(w.BankAccountIDs) > 0 {
-			first = w.BankAccountIDs[0]
-		}
-		c.webhook.ID, err = tx.insert(`INSERT INTO webhooks (account_id, name, kind, url, type, bank_account_id, code_prefix, receiving_number,
-			is_active, created_at, secret) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			w.AccountID, w.Name, string(w.Kind), w.URL, string(w.Type), first, w.CodePrefix, w.ReceivingNumber, w.IsActive, w.CreatedAt.Unix(),
-			s.sealer.seal(sealWebhook, secret))
+		c.webhook.ID, err = tx.insert(`INSERT INTO webhooks (account_id, name, kind, url, type, code_prefixes, code_only, receiving_number, auth,
+			is_active, created_at, secret) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			w.AccountID, w.Name, string(w.Kind), w.URL, string(w.Type), lines(w.CodePrefixes), w.CodeOnly, w.ReceivingNumber,
+			string(w.Auth), w.IsActive, w.CreatedAt.Unix(), s.sealer.seal(sealWebhook, sealed.Secret))
 		if err != nil {
 			return c, err
 		}
-		if len(w.BankAccountIDs) > 1 {
-			if err := tx.exec(`INSERT INTO webhook_bank_accounts (webhook_id, bank_account_id) SELECT ?, value FROM json_each(?)`, c.webhook.ID,
-				joinIDs(w.BankAccountIDs[1:])); err != nil {
-				return c, err
-			}
+		if err := s.setHeaders(tx, &c.webhook, sealed.Headers); err != nil {
+			return c, err
 		}
-		d := app.AuditNamed(w.Name).Changed("url", "", app.AuditURL(w.URL)).Changed("code_prefix", "", w.CodePrefix).
-			Changed("receiving_number", "", w.ReceivingNumber)
-		if w.BankAccountIDs != nil {
-			names, err := auditLimit(tx, access.BankAccountLimit{On: true, IDs: w.BankAccountIDs})
-			if err != nil {
-				return c, err
-			}
-			d = d.Changed("bank_accounts", "", names)
+		if err := setWebhookBankAccounts(tx, c.webhook); err != nil {
+			return c, err
+		}
+		d, err := auditWebhook(tx, delivery.Webhook{}, c.webhook)
+		if err != nil {
+			return c, err
 		}
 		if err := tx.audit(ctx, w.AccountID, app.DeedWebhookCreate, c.webhook.ID, d); err != nil {
 			return c, err
@@ -93,6 +87,16 @@ func (s *Store) CreateWebhook(ctx context.Context, w delivery.Webhook, secret st
 	return c.webhook, c.made, err
 }
 
+// knownReceivingNumber returns an error if a webhook is limited to a number to which no linked
+// bank account is paid.
+func knownReceivingNumber(tx *tx, w delivery.Webhook) error {
+	cache, err := tx.recordCache(w.AccountID)
+	if err == nil && w.ReceivingNumber != "" && cache.receiving[w.ReceivingNumber] == nil {
+		err = app.ErrUnknownReference("receiving_number")
+	}
+	return err
+}
+
 // mayCreateWebhook returns an error if the webhook can't be made.
 func mayCreateWebhook(tx *tx, w delivery.Webhook, now time.Time) error {
 	for _, id := range w.BankAccountIDs {
@@ -100,12 +104,8 @@ func mayCreateWebhook(tx *tx, w delivery.Webhook, now time.Time) error {
 			return err
 		}
 	}
-	cache, err := tx.recordCache(w.AccountID)
-	if err != nil {
+	if err := knownReceivingNumber(tx, w); err != nil {
 		return err
-	}
-	if w.ReceivingNumber != "" && cache.receiving[w.ReceivingNumber] == nil {
-		return app.ErrUnknownReference("receiving_number")
 	}
 	if _, err := unexpired(tx, w.AccountID, now); err != nil {
 		return err
@@ -138,22 +138,113 @@ func (s *Store) UpdateWebhook(ctx context.Context, accountID, id int64, u delive
 		replace(&w.URL, u.URL)
 		replace(&w.Type, u.Type)
 		replace(&w.IsActive, u.IsActive)
+		replace(&w.BankAccountIDs, u.BankAccountIDs)
+		replace(&w.CodePrefixes, u.CodePrefixes)
+		replace(&w.CodeOnly, u.CodeOnly)
+		if u.ReceivingNumber != nil && *u.ReceivingNumber != w.ReceivingNumber {
+			w.ReceivingNumber = *u.ReceivingNumber
+			if err := knownReceivingNumber(tx, w); err != nil {
+				return w, err
+			}
+		}
 		if w.IsActive && !before.IsActive {
 			if _, err := unexpired(tx, accountID, now); err != nil {
 				return w, err
 			}
 		}
-		if err := tx.exec(`UPDATE webhooks SET name = ?, url = ?, type = ?, is_active = ? WHERE id = ?`, w.Name, w.URL, string(w.Type),
-			w.IsActive, id); err != nil {
+		if err := tx.exec(`UPDATE webhooks SET name = ?, url = ?, type = ?, is_active = ?, code_prefixes = ?, code_only = ?,
+			receiving_number = ? WHERE id = ?`, w.Name, w.URL, string(w.Type), w.IsActive, lines(w.CodePrefixes), w.CodeOnly,
+			w.ReceivingNumber, id); err != nil {
 			return w, err
 		}
-		d := app.AuditNamed(before.Name).Changed("name", before.Name, w.Name).Changed("type", string(before.Type), string(w.Type)).
-			Changed("is_active", strconv.FormatBool(before.IsActive), strconv.FormatBool(w.IsActive))
-		if w.URL != before.URL { // even where only what isn't shown of it has changed
-			d.Changes = append(d.Changes, app.AuditChange{Field: "url", From: app.AuditURL(before.URL), To: app.AuditURL(w.URL)})
+		if u.Headers != nil {
+			if err := s.setHeaders(tx, &w, *u.Headers); err != nil {
+				return w, err
+			}
+		}
+		if u.BankAccountIDs != nil {
+			for _, id := range w.BankAccountIDs {
+				if err := linkedBankAccount(tx, accountID, id); err != nil && !slices.Contains(before.BankAccountIDs, id) {
+					return w, err
+				}
+			}
+			if err := setWebhookBankAccounts(tx, w); err != nil {
+				return w, err
+			}
+			if w, err = scanWebhook(tx.queryRow(oneWebhook, id, accountID)); err != nil { // whether it is silent
+				return w, err
+			}
+		}
+		d, err := auditWebhook(tx, before, w)
+		if err != nil {
+			return w, err
+		}
+		if u.Headers != nil { // even where only values have changed
+			d.Changes = append(d.Changes, app.AuditChange{Field: "headers", From: strings.Join(before.HeaderNames, ", "),
+				To: strings.Join(w.HeaderNames, ", ")})
 		}
 		return w, tx.auditChange(ctx, accountID, app.DeedWebhookChange, id, d)
 	})
+}
+
+// auditWebhook is the change of a webhook's fields; before has no name where it is new.
+func auditWebhook(tx *tx, before, w delivery.Webhook) (app.AuditDetail, error) {
+	d := app.AuditNamed(cmp.Or(before.Name, w.Name))
+	if before.Name != "" {
+		d = d.Changed("name", before.Name, w.Name).Changed("type", string(before.Type), string(w.Type)).
+			Changed("is_active", strconv.FormatBool(before.IsActive), strconv.FormatBool(w.IsActive))
+	}
+	if w.URL != before.URL { // even where only what isn't shown of it has changed
+		d.Changes = append(d.Changes, app.AuditChange{Field: "url", From: app.AuditURL(before.URL), To: app.AuditURL(w.URL)})
+	}
+	d = d.Changed("code_prefix", strings.Join(before.CodePrefixes, ", "), strings.Join(w.CodePrefixes, ", ")).
+		Changed("code_only", strconv.FormatBool(before.CodeOnly), strconv.FormatBool(w.CodeOnly)).
+		Changed("receiving_number", before.ReceivingNumber, w.ReceivingNumber)
+	if slices.Equal(before.BankAccountIDs, w.BankAccountIDs) {
+		return d, nil
+	}
+	from := ""
+	if before.Name != "" {
+		var err error
+		if from, err = auditLimit(tx, access.BankAccountLimit{On: before.BankAccountIDs != nil, IDs: before.BankAccountIDs}); err != nil {
+			return d, err
+		}
+	}
+	to, err := auditLimit(tx, access.BankAccountLimit{On: w.BankAccountIDs != nil, IDs: w.BankAccountIDs})
+	return d.Changed("bank_accounts", from, to), err
+}
+
+// setHeaders replaces the own headers of a webhook.
+func (s *Store) setHeaders(tx *tx, w *delivery.Webhook, headers []delivery.Header) error {
+	w.HeaderNames = nil
+	for _, h := range headers {
+		w.HeaderNames = append(w.HeaderNames, h.Name)
+	}
+	var sealed any
+	if len(headers) > 0 {
+		values, err := json.Marshal(headers)
+		if err != nil {
+			return err
+		}
+		sealed = s.sealer.seal(sealHeaders, string(values))
+	}
+	return tx.exec(`UPDATE webhooks SET header_names = ?, headers = ? WHERE id = ?`, lines(w.HeaderNames), sealed, w.ID)
+}
+
+// setWebhookBankAccounts replaces the bank accounts that a webhook is limited to.
+func setWebhookBankAccounts(tx *tx, w delivery.Webhook) error {
+	var first any
+	var others []int64
+	if len(w.BankAccountIDs) > 0 {
+		first, others = w.BankAccountIDs[0], w.BankAccountIDs[1:]
+	}
+	if err := tx.exec(`UPDATE webhooks SET bank_account_id = ? WHERE id = ?`, first, w.ID); err != nil {
+		return err
+	}
+	if err := tx.exec(`DELETE FROM webhook_bank_accounts WHERE webhook_id = ?`, w.ID); err != nil {
+		return err
+	}
+	return tx.exec(`INSERT INTO webhook_bank_accounts (webhook_id, bank_account_id) SELECT ?, value FROM json_each(?)`, w.ID, joinIDs(others))
 }
 
 func (s *Store) ToggleWebhook(ctx context.Context, accountID, id int64, now time.Time) (delivery.Webhook, error) {
@@ -192,7 +283,7 @@ func (s *Store) DeleteWebhook(ctx context.Context, accountID, id int64, now time
 			if err != nil {
 				return false, false, err
 			}
-			if err := tx.exec(`UPDATE webhooks SET deleted_at = ?, is_active = 0, secret = x'', next_secret = NULL WHERE id = ?`,
+			if err := tx.exec(`UPDATE webhooks SET deleted_at = ?, is_active = 0, secret = x'', next_secret = NULL, headers = NULL WHERE id = ?`,
 				now.Unix(), id); err != nil {
 				return false, false, err
 			}

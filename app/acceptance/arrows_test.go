@@ -85,7 +85,7 @@ var (
 		"app/access":       {"baoco/app", "baoco/app/passkey", "baoco/app/password", "baoco/app/secondfactor"},
 		"app/alert": {"baoco/app", "baoco/app/delivery", "baoco/app/inbound", "baoco/app/payment", "baoco/app/stream",
 			"baoco/app/target", "baoco/app/upkeep"},
-		"app/delivery": {"baoco/app", "baoco/app/appsscript", "baoco/app/target"},
+		"app/delivery": {"baoco/app", "baoco/app/appsscript", "baoco/app/exactjson", "baoco/app/target"},
 		"app/inbound":  {"baoco/app", "baoco/app/delivery", "baoco/app/fold", "baoco/app/target"},
 		"app/payment":  {"baoco/app", "baoco/app/paymentcode", "baoco/app/vietqr"},
 		"app/services": {"baoco/app", "baoco/app/access", "baoco/app/alert", "baoco/app/delivery", "baoco/app/inbound",

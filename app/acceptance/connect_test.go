@@ -133,7 +133,7 @@ func storeWebhooks(t *testing.T, db string, targets []string) {
 	defer store.Close()
 	for _, target := range targets {
 		_, _, err := store.CreateWebhook(ctx, delivery.Webhook{AccountID: 1, Name: "w", URL: target, Type: delivery.WebhookAll, IsActive: true,
-			CreatedAt: now}, "whsec_c2VjcmV0", app.IdempotencyKey{}, now)
+			CreatedAt: now}, delivery.Sealed{Secret: "whsec_c2VjcmV0"}, app.IdempotencyKey{}, now)
 		must(t, err)
 	}
 	if code, _, stderr := baoco("", "bank", "link", "--bank", "ACB", "--number", "19354957", "--name", "A", "--db", db); code != 0 {

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"strconv"
@@ -19,6 +18,22 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
+// Flags of webhook create and webhook update. What a webhook gets counts for transactions
+// that are recorded afterwards.
+var (
+	webhookBankAccountFlag = &cli.Int64SliceFlag{Name: "bank-account-id",
+		Usage:       "only transactions of bank account `ID`; repeat it for several",
+		DefaultText: "all"}
+	webhookCodeFlag = &cli.StringSliceFlag{Name: "code-prefix",
+		Usage: "only transactions whose payment code begins with `LETTERS`; repeat it for several", DefaultText: "all"}
+	webhookCodeOnlyFlag = &cli.BoolFlag{Name: "code-only", Usage: "only transactions with a payment code"}
+	webhookNumberFlag   = &cli.StringFlag{Name: "receiving-number",
+		Usage:       "only transactions that came to this receiving `NUMBER`; empty: all",
+		DefaultText: "all"}
+	webhookHeaderFlag = &cli.StringFlag{Name: "header-file",
+		Usage: "`FILE` with own headers for each call, at most five lines NAME: VALUE; - is standard input", DefaultText: "none"}
+)
+
 func webhookCommand() *cli.Command {
 	return &cli.Command{
 		Name: "webhook", Usage: "webhooks: URLs of your shop that are called for every transaction",
@@ -26,17 +41,18 @@ func webhookCommand() *cli.Command {
 			{
 				Name: "create", Usage: "create a webhook and show its secret once",
 				Description: terminal.Example("baoco webhook create --name shop --url https://shop.vn/baoco --type IN",
-					"baoco webhook create --name sheet --kind sheet --url https://script.google.com/macros/s/AKfyc…/exec --type IN"),
+					"baoco webhook create --name sheet --kind sheet --url https://script.google.com/macros/s/AKfyc…/exec --type IN",
+					"baoco webhook create --name woo --kind sepay --auth apikey --secret-file key.txt --url https://shop.vn/… --type IN"),
 				Flags: terminal.AdminFlags(
 					&cli.StringFlag{Name: "name", Usage: "a `NAME` to recognise it by", Required: true},
-					&cli.StringFlag{Name: "kind", Usage: "`KIND`: http, or sheet for a Google Sheet, whose script is then shown",
-						Value: string(delivery.WebhookHTTP)},
+					&cli.StringFlag{Name: "kind", Usage: "`KIND`: standard, sepay for a shop that was made for SePay, or sheet for a Google Sheet",
+						Value: string(delivery.WebhookStandard)},
+					&cli.StringFlag{Name: "auth", Usage: "of the kind sepay, `WAY` to prove who calls: apikey or hmac", DefaultText: "none"},
+					&cli.StringFlag{Name: "secret-file", Usage: "of the kind sepay, `FILE` with the key that the shop has already; - is standard input",
+						DefaultText: "one is made"},
 					&cli.StringFlag{Name: "url", Usage: "`URL` that receives the POSTs", Required: true},
 					&cli.StringFlag{Name: "type", Usage: "`TYPE`: IN, OUT or ALL", Required: true},
-					&cli.Int64SliceFlag{Name: "bank-account-id", Usage: "only transactions of bank account `ID`; repeat it for several",
-						DefaultText: "all"},
-					&cli.StringFlag{Name: "code-prefix", Usage: "only transactions whose payment code begins with `LETTERS`", DefaultText: "all"},
-					&cli.StringFlag{Name: "receiving-number", Usage: "only transactions that came to this receiving `NUMBER`", DefaultText: "all"},
+					webhookBankAccountFlag, webhookCodeFlag, webhookCodeOnlyFlag, webhookNumberFlag, webhookHeaderFlag,
 				),
 				Action: session.WithoutArguments(createWebhook),
 			},
@@ -49,6 +65,9 @@ func webhookCommand() *cli.Command {
 					&cli.StringFlag{Name: "name", Usage: "new `NAME`"},
 					&cli.StringFlag{Name: "url", Usage: "new `URL`, for waiting deliveries too"},
 					&cli.StringFlag{Name: "type", Usage: "new `TYPE`: IN, OUT or ALL"},
+					webhookBankAccountFlag, &cli.BoolFlag{Name: "all-bank-accounts", Usage: "transactions of all bank accounts"},
+					webhookCodeFlag, &cli.BoolFlag{Name: "all-codes", Usage: "transactions with any payment code, or none"},
+					webhookCodeOnlyFlag, webhookNumberFlag, webhookHeaderFlag,
 				),
 				Action: session.WithID("webhook", updateWebhook),
 			},
@@ -85,11 +104,19 @@ func webhookCommand() *cli.Command {
 }
 
 func createWebhook(c *cli.Context, s *session.Session) error {
-	hook, secret, err := s.Services.Deliveries.CreateWebhook(c.Context, s.Account, delivery.WebhookCreate{
+	in := delivery.WebhookCreate{
 		Name: c.String("name"), Kind: delivery.WebhookKind(c.String("kind")), URL: c.String("url"), Type: delivery.WebhookType(c.String("type")),
-		BankAccountIDs: c.Int64Slice("bank-account-id"), CodePrefix: strings.ToUpper(c.String("code-prefix")),
-		ReceivingNumber: c.String("receiving-number"),
-	}, s.Now)
+		BankAccountIDs: c.Int64Slice("bank-account-id"), CodePrefixes: codePrefixes(c), CodeOnly: c.Bool("code-only"),
+		ReceivingNumber: c.String("receiving-number"), Auth: delivery.SepayAuth(c.String("auth")),
+	}
+	var err error
+	if in.Secret, err = terminal.ReadSecretFile(c, c.String("secret-file")); err != nil {
+		return err
+	}
+	if in.Headers, err = readHeaders(c); err != nil {
+		return err
+	}
+	hook, secret, err := s.Services.Deliveries.CreateWebhook(c.Context, s.Account, in, s.Now)
 	if err != nil {
 		return err
 	}
@@ -111,10 +138,35 @@ func createWebhook(c *cli.Context, s *session.Session) error {
 			fmt.Fprintln(c.App.ErrWriter,
 				"Put this script in the place of the one that is deployed: Deploy, Manage deployments, Edit, New version. The URL stays.")
 		}
-		if delivery.IsPlainHTTP(hook.URL) {
-			fmt.Fprintln(c.App.ErrWriter, delivery.PlainHTTPWarning.EN)
-		}
+		warnOf(c, s, hook)
 	})
+}
+
+// warnOf says what is to be said of a webhook that was made or changed.
+func warnOf(c *cli.Context, s *session.Session, hook delivery.Webhook) {
+	if warning, err := s.Services.Deliveries.Warning(c.Context, hook); err == nil && warning.EN != "" {
+		fmt.Fprintln(c.App.ErrWriter, strings.TrimSpace(warning.EN))
+	}
+}
+
+func codePrefixes(c *cli.Context) (list []string) {
+	for _, prefix := range c.StringSlice("code-prefix") {
+		list = append(list, strings.ToUpper(prefix))
+	}
+	return list
+}
+
+// readHeaders reads the file of own headers.
+func readHeaders(c *cli.Context) (list []delivery.Header, err error) {
+	text, err := terminal.ReadSecretFile(c, c.String("header-file"))
+	for line := range strings.Lines(text) {
+		name, value, found := strings.Cut(strings.TrimSpace(line), ":")
+		if !found {
+			return nil, terminal.Usagef("a line of %s is not NAME: VALUE", c.String("header-file"))
+		}
+		list = append(list, delivery.Header{Name: name, Value: strings.TrimSpace(value)})
+	}
+	return list, err
 }
 
 func listWebhooks(c *cli.Context, s *session.Session) error {
@@ -127,7 +179,7 @@ func listWebhooks(c *cli.Context, s *session.Session) error {
 		list = append(list, api.EncodeWebhook(hook, s.Services.Ledger.Zone()))
 		rows = append(rows, []string{
 			strconv.FormatInt(hook.ID, 10), hook.Name, terminal.Clip(hook.URL, 60), string(hook.Type),
-			bankAccountsText(access.BankAccountLimit{On: hook.BankAccountIDs != nil, IDs: hook.BankAccountIDs}), cmp.Or(hook.CodePrefix, "all"),
+			bankAccountsText(access.BankAccountLimit{On: hook.BankAccountIDs != nil, IDs: hook.BankAccountIDs}), codesText(hook),
 			terminal.YesNo(hook.IsActive),
 		})
 	}
@@ -149,15 +201,44 @@ func listWebhooks(c *cli.Context, s *session.Session) error {
 func updateWebhook(c *cli.Context, s *session.Session, id int64) error {
 	u := delivery.WebhookUpdate{Name: session.Given(c, "name", c.String), URL: session.Given(c, "url", c.String),
 		Type: (*delivery.WebhookType)(session.Given(c, "type", c.String))}
+	switch {
+	case c.IsSet("bank-account-id") && c.Bool("all-bank-accounts"), c.IsSet("code-prefix") && c.Bool("all-codes"):
+		return terminal.Usagef("--bank-account-id and --all-bank-accounts, and --code-prefix and --all-codes, exclude each other")
+	case c.IsSet("bank-account-id") || c.Bool("all-bank-accounts"):
+		u.BankAccountIDs = new(c.Int64Slice("bank-account-id"))
+	}
+	if c.IsSet("code-prefix") || c.Bool("all-codes") {
+		u.CodePrefixes = new(codePrefixes(c))
+	}
+	u.CodeOnly, u.ReceivingNumber = session.Given(c, "code-only", c.Bool), session.Given(c, "receiving-number", c.String)
+	if c.IsSet("header-file") {
+		headers, err := readHeaders(c)
+		if err != nil {
+			return err
+		}
+		u.Headers = &headers
+	}
 	if u == (delivery.WebhookUpdate{}) {
-		return terminal.Usagef("webhook update needs at least one of --name, --url and --type")
+		return terminal.Usagef("webhook update needs at least one of its flags, such as --url")
 	}
 	hook, err := s.Services.Deliveries.UpdateWebhook(c.Context, s.Account, id, u, s.Now)
 	if err != nil {
 		return err
 	}
+	warnOf(c, s, hook)
 	return terminal.Changed(c, api.EncodeWebhook(hook, s.Services.Ledger.Zone()), "Webhook %d: %s, %s, %s", hook.ID,
 		terminal.OneLine(hook.Name), hook.URL, hook.Type)
+}
+
+// codesText says which payment codes a webhook gets.
+func codesText(hook delivery.Webhook) string {
+	switch {
+	case hook.CodePrefixes != nil:
+		return strings.Join(hook.CodePrefixes, " ")
+	case hook.CodeOnly:
+		return "any"
+	}
+	return "all"
 }
 
 func toggleWebhook(c *cli.Context, s *session.Session, id int64) error {

@@ -54,10 +54,13 @@ func (d Delivery) Attempted(ok bool, schedule []time.Duration, now time.Time) De
 // Outgoing is a delivery with all that one attempt needs.
 type Outgoing struct {
 	Delivery
-	Kind    WebhookKind
-	URL     string
-	Secrets Secrets
-	Payload Payload
+	Kind     WebhookKind
+	URL      string
+	Auth     SepayAuth
+	Headers  []Header // of the webhook's own
+	Secrets  Secrets
+	Payload  Payload
+	Original Original // for WebhookSepay
 }
 
 // messageIDPrefix is how a MessageID begins.
@@ -248,11 +251,10 @@ func (s *Service) DeliveryDetails(ctx context.Context, accountID, id int64, user
 		return Details{}, err
 	}
 	o := facts.Outgoing
-	facts.Secrets = Secrets{}
+	facts.Secrets, facts.Headers = Secrets{}, nil
 	d := Details{Facts: facts, Shortage: s.shortageOf(o.Delivery)}
 	if d.Signable() {
-		d.Now = o.Request(userAgent, now)
-		d.Now.URL = o.URL
+		d.Now = o.shown(userAgent, now)
 	}
 	for _, a := range slices.Backward(attempts) {
 		call := AttemptDetails{Attempt: a}
@@ -264,8 +266,7 @@ func (s *Service) DeliveryDetails(ctx context.Context, accountID, id int64, user
 				at.Secrets.Current, _ = o.Secrets.At(now)
 				at.Secrets.Next = ""
 			}
-			call.Request = at.Request(userAgent, a.Result.StartedAt)
-			call.Request.URL = a.URL
+			call.Request = at.shown(userAgent, a.Result.StartedAt)
 		}
 		d.Calls = append(d.Calls, call)
 	}
@@ -293,13 +294,34 @@ func UserAgent(version string) string { return "baoco/" + version }
 // both use it: with the same secrets they get the same bytes.
 func (o Outgoing) Request(userAgent string, now time.Time) Request {
 	secret, all := o.Secrets.At(now)
+	if o.Kind == WebhookSepay {
+		body := o.sepayBody()
+		return Request{URL: o.URL, Body: body, Headers: append(o.sepayHeaders(userAgent, secret, now, body), o.Headers...)}
+	}
 	body := o.Payload.Body(secret)
 	id := o.MessageID()
 	address := o.URL
 	if o.Kind == WebhookSheet {
 		address = appsscript.Call(o.URL, id, all)
 	}
-	return Request{URL: address, Body: body, Headers: SignedHeaders(userAgent, id, all, now, body)}
+	return Request{URL: address, Body: body, Headers: append(SignedHeaders(userAgent, id, all, now, body), o.Headers...)}
+}
+
+// shown is the request for people to see: without a query that baoco adds, and without the
+// values of headers that are secrets.
+func (o Outgoing) shown(userAgent string, now time.Time) Request {
+	r := o.Request(userAgent, now)
+	r.URL = o.URL
+	for i := range r.Headers {
+		h := &r.Headers[i]
+		own := slices.ContainsFunc(o.Headers, func(of Header) bool { return of.Name == h.Name })
+		if scheme, _, secret := strings.Cut(h.Value, " "); h.Name == "Authorization" && secret && !own {
+			h.Value = scheme + " …"
+		} else if own {
+			h.Value = "…"
+		}
+	}
+	return r
 }
 
 // SignedHeaders are the headers of a body that is sent at now. All secrets sign

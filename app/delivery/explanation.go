@@ -25,6 +25,11 @@ func (r Result) Explanation() app.Text {
 		return explainRedirect(r.StatusCode, r.Detail.Text)
 	case ErrorBlocked:
 		return explainBlocked(r.Detail.Text)
+	case ErrorAnswer:
+		return app.Text{
+			EN: "Your shop answered that it did not take the transaction: \"success\": false. Its answer says why.",
+			VI: "Cửa hàng trả lời là chưa nhận giao dịch: \"success\": false. Lý do nằm trong câu trả lời của cửa hàng.",
+		}
 	}
 	byCause, known := explanations[r.Error]
 	if !known {

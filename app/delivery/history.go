@@ -27,6 +27,7 @@ const (
 	ErrorBlocked    ErrorClass = "blocked_address"
 	ErrorRedirect   ErrorClass = "redirect"
 	ErrorHTTPStatus ErrorClass = "http_status"
+	ErrorAnswer     ErrorClass = "answer" // of WebhookSepay: its body says that the shop failed
 	ErrorProtocol   ErrorClass = "protocol"
 	ErrorInternal   ErrorClass = "internal"
 	// ErrorShortage says that this machine lacked something for the attempt. It
@@ -69,8 +70,9 @@ const (
 	CauseMemory Cause = "memory"
 	CausePorts  Cause = "ports"
 
-	// none: the answer was that of a script that ran
+	// none: the answer was that of a script that ran, or one that only SePay takes for a success
 	CauseSheet Cause = "sheet"
+	CauseSepay Cause = "sepay"
 )
 
 // causes are all of them, for [ParseDetail].
@@ -79,7 +81,7 @@ var causes = []Cause{
 	CauseNotYetValid, CauseWrongName,
 	CauseSelfSigned, CauseUnknownAuthority, CauseBadCertificate, CauseNotTLS, CauseOldTLS, CauseClientCertificate, CauseHandshake, CauseFiles,
 	CauseMemory, CausePorts,
-	CauseSheet,
+	CauseSheet, CauseSepay,
 }
 
 // Detail is what is known of a failure beside its class.
@@ -123,9 +125,10 @@ type Phases struct {
 }
 
 // OK reports whether the attempt succeeded: the answer was 200, in time; or that of
-// a script that ran, to a webhook of WebhookSheet.
+// a script that ran, to a webhook of WebhookSheet; or another 2xx, to one of WebhookSepay.
 func (r Result) OK() bool {
-	return r.Error == ErrorNone && (r.StatusCode == 200 || r.StatusCode == 302 && r.Detail.Cause == CauseSheet)
+	return r.Error == ErrorNone && (r.StatusCode == 200 || r.StatusCode == 302 && r.Detail.Cause == CauseSheet ||
+		r.StatusCode >= 200 && r.StatusCode < 300 && r.Detail.Cause == CauseSepay)
 }
 
 // EndedAt is when the verdict was known.

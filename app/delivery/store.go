@@ -47,7 +47,7 @@ type Store interface {
 	// CreateWebhook fails with CodePlanExpired, CodeLimitReached beyond
 	// MaxWebhooks, and CodeValidation for an unknown bank account. made is false
 	// where the key was used before: then w is what was made that time.
-	CreateWebhook(ctx context.Context, w Webhook, secret string, key app.IdempotencyKey, now time.Time) (_ Webhook, made bool, _ error)
+	CreateWebhook(ctx context.Context, w Webhook, sealed Sealed, key app.IdempotencyKey, now time.Time) (_ Webhook, made bool, _ error)
 	// UpdateWebhook changes what isn't nil in u, and gives the webhook after it. It
 	// switches on as ToggleWebhook.
 	UpdateWebhook(ctx context.Context, accountID, id int64, u WebhookUpdate, now time.Time) (Webhook, error)

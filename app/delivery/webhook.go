@@ -3,6 +3,9 @@ package delivery
 import (
 	"cmp"
 	"context"
+	"errors"
+	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -47,14 +50,30 @@ type WebhookKind string
 
 // The kinds of webhooks. A webhook keeps its kind.
 const (
-	WebhookHTTP  WebhookKind = "http"  // a URL of the shop; 200
-	WebhookSheet WebhookKind = "sheet" // a Google Apps Script; the redirect of one that ran
+	WebhookStandard WebhookKind = "standard" // a URL of the shop; 200
+	WebhookSheet    WebhookKind = "sheet"    // a Google Apps Script; the redirect of one that ran
+	WebhookSepay    WebhookKind = "sepay"    // a shop that was made for SePay; 2xx, unless the body says that it failed
 )
 
-// Accepted reports whether an answer is the redirect by which a webhook of the kind
-// says that it took the delivery.
-func (k WebhookKind) Accepted(status int, location string) bool {
-	return k == WebhookSheet && appsscript.Ran(status, location)
+// Verdict is what an answer means: no class where the delivery was taken. body is its first
+// 64 KiB.
+func (k WebhookKind) Verdict(status int, location string, body []byte) (ErrorClass, Cause) {
+	switch {
+	case k == WebhookSheet && appsscript.Ran(status, location):
+		return ErrorNone, CauseSheet
+	case status >= 300 && status < 400:
+		return ErrorRedirect, ""
+	case k == WebhookSepay && status >= 200 && status < 300:
+		if sepayRefused(body) {
+			return ErrorAnswer, ""
+		}
+		if status != http.StatusOK {
+			return ErrorNone, CauseSepay
+		}
+	case status != http.StatusOK, k == WebhookSheet:
+		return ErrorHTTPStatus, ""
+	}
+	return ErrorNone, ""
 }
 
 // Webhook is a URL of the shop that gets a delivery for each transaction.
@@ -65,8 +84,11 @@ type Webhook struct {
 	Kind           WebhookKind
 	URL            string
 	Type           WebhookType
-	BankAccountIDs []int64 // in order; nil: all bank accounts
-	CodePrefix     string  // with which the payment codes of its transactions begin; empty: all transactions
+	BankAccountIDs []int64   // in order; nil: all bank accounts
+	CodePrefixes   []string  // with one of which the payment codes of its transactions begin; nil: any, or none
+	CodeOnly       bool      // it gets only transactions with a payment code
+	Auth           SepayAuth // of WebhookSepay
+	HeaderNames    []string  // of its own headers, which are sent with each call
 	IsActive       bool
 	CreatedAt      time.Time
 	OverlapTo      time.Time // end of the rotation of its secret, see [Secrets]; zero: none
@@ -83,7 +105,9 @@ type Webhook struct {
 // Takes reports whether the webhook gets a delivery for t.
 func (w Webhook) Takes(t app.Transaction) bool {
 	return w.Type.Takes(t.Type) && (w.BankAccountIDs == nil || slices.Contains(w.BankAccountIDs, t.BankAccountID)) &&
-		strings.HasPrefix(t.Code.Text, w.CodePrefix) && (w.ReceivingNumber == "" || w.ReceivingNumber == t.ReceivingNumber)
+		(w.ReceivingNumber == "" || w.ReceivingNumber == t.ReceivingNumber) &&
+		(!w.CodeOnly || t.Code.Text != "") && (w.CodePrefixes == nil ||
+		slices.ContainsFunc(w.CodePrefixes, func(prefix string) bool { return strings.HasPrefix(t.Code.Text, prefix) }))
 }
 
 // Rotating reports whether two secrets are valid at now.
@@ -128,17 +152,26 @@ type SecretsChange struct {
 // WebhookCreate is a request to create a webhook.
 type WebhookCreate struct {
 	Name           string
-	Kind           WebhookKind // empty: WebhookHTTP
+	Kind           WebhookKind // empty: WebhookStandard
 	URL            string
 	Type           WebhookType
-	BankAccountIDs []int64 // nil: all
-	CodePrefix     string  // empty: all
-	Secret         string  // one of NewSecret; empty: one is made
+	BankAccountIDs []int64  // nil: all
+	CodePrefixes   []string // nil: all
+	CodeOnly       bool     // only with a payment code
 	// ReceivingNumber is one of a linked bank account; empty: all.
 	ReceivingNumber string
+	Headers         []Header  // of its own
+	Auth            SepayAuth // of WebhookSepay
+	Secret          string    // one of NewSecret, of WebhookSepay one that the shop has; empty: one is made
 	// Key makes the creation safe to repeat: the second time gives the first
 	// webhook again, without its secret.
 	Key app.IdempotencyKey
+}
+
+// Sealed is what of a new webhook is only kept sealed.
+type Sealed struct {
+	Secret  string
+	Headers []Header
 }
 
 // WebhookUpdate changes what is not nil.
@@ -147,28 +180,91 @@ type WebhookUpdate struct {
 	URL      *string
 	Type     *WebhookType
 	IsActive *bool // as [Service.ToggleWebhook] has it
+	// What a webhook gets counts for transactions that are recorded afterwards.
+	BankAccountIDs  *[]int64  // empty: all
+	CodePrefixes    *[]string // empty: all
+	CodeOnly        *bool
+	ReceivingNumber *string   // empty: all
+	Headers         *[]Header // they replace those that it has
 }
 
 // CheckWebhook checks the fields of in, without looking at the storage.
 func (s *Service) CheckWebhook(in WebhookCreate) error {
 	var v app.Invalid
-	v.Merge(s.CheckWebhookUpdate(WebhookUpdate{Name: &in.Name, URL: &in.URL, Type: &in.Type}))
+	v.Merge(s.CheckWebhookUpdate(WebhookUpdate{Name: &in.Name, URL: &in.URL, Type: &in.Type, BankAccountIDs: &in.BankAccountIDs,
+		CodePrefixes: &in.CodePrefixes}))
+	v.Merge(checkHeaders(in.Kind, in.Headers))
+	sepay := in.Kind == WebhookSepay
 	switch in.Kind {
-	case "", WebhookHTTP:
+	case "", WebhookStandard, WebhookSepay:
 	case WebhookSheet:
 		v.Merge(checkSheetURL(in.URL))
 	default:
-		v.Add("kind", "must be http or sheet", "phải là http hoặc sheet")
+		v.Add("kind", "must be standard, sepay or sheet", "phải là standard, sepay hoặc sheet")
 	}
-	if len(in.BankAccountIDs) > maxWebhookBankAccounts {
-		v.Add("bank_account_ids", "must be at most 100 bank accounts; leave it out for all",
-			"tối đa 100 tài khoản ngân hàng; bỏ trống để nhận tất cả")
+	if sepay != (in.Auth == SepayAPIKey || in.Auth == SepayHMAC) || !sepay && in.Auth != "" {
+		v.Add("auth", "must be apikey or hmac for the kind sepay, and is nothing of another kind",
+			"phải là apikey hoặc hmac với loại sepay; loại khác thì bỏ trống")
 	}
-	v.Merge(app.CheckCodePrefix(in.CodePrefix))
-	if in.Secret != "" && !IsSecret(in.Secret) {
+	switch {
+	case in.Secret == "", sepay && isSepayKey(in.Secret), !sepay && IsSecret(in.Secret):
+	case sepay:
+		v.Add("secret", "must be 8 to 200 printable ASCII characters without blanks",
+			"phải có 8 đến 200 ký tự ASCII in được, không có dấu cách")
+	default:
 		v.Add("secret", "is not one of a webhook", "không phải khoá bí mật của webhook")
 	}
 	return v.Err()
+}
+
+// maxCodePrefixes is how many prefixes a webhook is limited to at most.
+const maxCodePrefixes = 20
+
+// The own headers of a webhook are for a firewall or a password before the shop.
+const (
+	maxHeaders     = 5
+	maxHeaderName  = 100
+	maxHeaderValue = 1000
+)
+
+var headerName = regexp.MustCompile(`^[A-Za-z0-9-]+$`)
+
+// checkHeaders refuses headers that a call has already, or that say how it is sent.
+func checkHeaders(kind WebhookKind, headers []Header) error {
+	var v app.Invalid
+	if len(headers) > maxHeaders {
+		v.Add("headers", "must be at most 5", "tối đa 5 header")
+	}
+	seen := map[string]bool{}
+	for _, h := range headers {
+		name := strings.ToLower(h.Name)
+		switch {
+		case !headerName.MatchString(h.Name) || len(name) > maxHeaderName || seen[name]:
+			v.Add("headers", "must have names of letters, digits and hyphens, each once", "tên header chỉ gồm chữ, số và gạch nối, không trùng nhau")
+		case strings.Trim(h.Value, " ") != h.Value || h.Value == "" || len(h.Value) > maxHeaderValue || !isPrintable(h.Value):
+			v.Add("headers", "must have values of 1 to 1000 printable ASCII characters", "giá trị header phải có 1 đến 1000 ký tự ASCII in được")
+		case kind == WebhookSepay && name == "authorization", ownHeader(name):
+			v.Add("headers", "must not be "+h.Name+": baoco sends it itself, or it says how the call is sent",
+				"không được là "+h.Name+": baoco tự gửi header này, hoặc nó quy định cách gửi")
+		}
+		seen[name] = true
+	}
+	return v.Err()
+}
+
+// ownHeader reports whether a header, in lower case, is of baoco or of the connection.
+func ownHeader(name string) bool {
+	if slices.ContainsFunc([]string{"content-", "webhook-", "x-webhook-", "x-sepay-", "proxy-", "sec-"},
+		func(prefix string) bool { return strings.HasPrefix(name, prefix) }) {
+		return true
+	}
+	return slices.Contains([]string{"host", "connection", "keep-alive", "transfer-encoding", "te", "trailer", "upgrade",
+		"expect", "user-agent",
+		"accept-encoding"}, name)
+}
+
+func isPrintable(text string) bool {
+	return strings.IndexFunc(text, func(r rune) bool { return r < ' ' || r > '~' }) < 0
 }
 
 // SheetScript is the script that writes the deliveries of a webhook of WebhookSheet
@@ -205,16 +301,22 @@ func (s *Service) CreateWebhook(ctx context.Context, accountID int64, in Webhook
 		return Webhook{}, "", err
 	}
 	secret := cmp.Or(in.Secret, NewSecret())
+	if in.Secret == "" && in.Kind == WebhookSepay {
+		secret = newSepayKey()
+	}
 	w, made, err := s.store.CreateWebhook(ctx, Webhook{
-		AccountID: accountID, Name: strings.TrimSpace(in.Name), Kind: cmp.Or(in.Kind, WebhookHTTP), URL: in.URL, Type: in.Type,
-		BankAccountIDs: slices.Compact(slices.Sorted(slices.Values(in.BankAccountIDs))), CodePrefix: in.CodePrefix,
-		ReceivingNumber: app.NormalizeAccountNumber(in.ReceivingNumber), IsActive: true, CreatedAt: now,
-	}, secret, in.Key, now)
+		AccountID: accountID, Name: strings.TrimSpace(in.Name), Kind: cmp.Or(in.Kind, WebhookStandard), URL: in.URL, Type: in.Type,
+		BankAccountIDs: ordered(in.BankAccountIDs), CodePrefixes: ordered(in.CodePrefixes), CodeOnly: in.CodeOnly,
+		ReceivingNumber: app.NormalizeAccountNumber(in.ReceivingNumber), Auth: in.Auth, IsActive: true, CreatedAt: now,
+	}, Sealed{secret, in.Headers}, in.Key, now)
 	if !made {
 		secret = ""
 	}
 	return w, secret, err
 }
+
+// ordered is a list without repeats; nil where it is empty.
+func ordered[T cmp.Ordered](list []T) []T { return slices.Compact(slices.Sorted(slices.Values(list))) }
 
 // CheckWebhookUpdate checks the fields of u, without looking at the storage.
 func (s *Service) CheckWebhookUpdate(u WebhookUpdate) error {
@@ -231,6 +333,18 @@ func (s *Service) CheckWebhookUpdate(u WebhookUpdate) error {
 	if u.Type != nil && *u.Type != WebhookIn && *u.Type != WebhookOut && *u.Type != WebhookAll {
 		v.Add("type", "must be IN, OUT or ALL", "phải là IN, OUT hoặc ALL")
 	}
+	if u.BankAccountIDs != nil && len(*u.BankAccountIDs) > maxWebhookBankAccounts {
+		v.Add("bank_account_ids", "must be at most 100 bank accounts; leave it out for all",
+			"tối đa 100 tài khoản ngân hàng; bỏ trống để nhận tất cả")
+	}
+	if u.CodePrefixes != nil {
+		if len(*u.CodePrefixes) > maxCodePrefixes {
+			v.Add("code_prefixes", "must be at most 20; leave it out for all", "tối đa 20 tiền tố; bỏ trống để nhận tất cả")
+		}
+		for _, prefix := range *u.CodePrefixes {
+			v.Merge(app.CheckCodePrefix("code_prefixes", prefix))
+		}
+	}
 	return v.Err()
 }
 
@@ -245,13 +359,27 @@ var PlainHTTPWarning = app.Text{
 	VI: "Nên dùng HTTPS: với http://, người khác trên đường truyền có thể đọc được giao dịch.",
 }
 
-// PlainWarning is PlainHTTPWarning after a space where the webhook doesn't use
-// HTTPS, and else empty.
-func (w Webhook) PlainWarning() app.Text {
-	if !IsPlainHTTP(w.URL) {
-		return app.Text{}
+// Warning is what is to be said of a webhook that was made or changed, after a space: that
+// it doesn't use HTTPS, or that it gets nothing, since no code is read that it waits for.
+func (s *Service) Warning(ctx context.Context, w Webhook) (warning app.Text, err error) {
+	add := func(t app.Text) { warning = app.Text{EN: warning.EN + " " + t.EN, VI: warning.VI + " " + t.VI} }
+	if IsPlainHTTP(w.URL) {
+		add(PlainHTTPWarning)
 	}
-	return app.Text{EN: " " + PlainHTTPWarning.EN, VI: " " + PlainHTTPWarning.VI}
+	if w.CodePrefixes == nil && !w.CodeOnly {
+		return warning, nil
+	}
+	patterns, err := s.ledger.CodePatterns(ctx, w.AccountID)
+	awaited := func(p app.CodePattern) bool {
+		return w.CodePrefixes == nil || slices.ContainsFunc(w.CodePrefixes, func(prefix string) bool {
+			return strings.HasPrefix(p.Prefix, prefix) || strings.HasPrefix(prefix, p.Prefix)
+		})
+	}
+	if err == nil && !slices.ContainsFunc(patterns, awaited) {
+		add(app.Text{EN: "No such payment code is read now, so this webhook gets nothing. Make a pattern of codes for it.",
+			VI: "Hiện không có mẫu mã thanh toán nào như vậy nên webhook này chưa nhận được gì. Hãy tạo mẫu mã thanh toán."})
+	}
+	return warning, err
 }
 
 // UpdateWebhook changes some fields. The next attempts of pending deliveries go
@@ -263,16 +391,29 @@ func (s *Service) UpdateWebhook(ctx context.Context, accountID, id int64, u Webh
 	if u.Name != nil {
 		u.Name = new(strings.TrimSpace(*u.Name))
 	}
-	if u.URL != nil {
-		w, err := s.Webhook(ctx, accountID, id)
-		if err == nil && w.Kind == WebhookSheet {
-			err = checkSheetURL(*u.URL)
-		}
-		if err != nil {
-			return Webhook{}, err
-		}
+	w, err := s.Webhook(ctx, accountID, id)
+	if err != nil {
+		return Webhook{}, err
 	}
-	w, err := s.store.UpdateWebhook(ctx, accountID, id, u, now)
+	if u.URL != nil && w.Kind == WebhookSheet {
+		err = checkSheetURL(*u.URL)
+	}
+	if u.Headers != nil {
+		err = errors.Join(err, checkHeaders(w.Kind, *u.Headers))
+	}
+	if err != nil {
+		return Webhook{}, err
+	}
+	if u.BankAccountIDs != nil {
+		u.BankAccountIDs = new(ordered(*u.BankAccountIDs))
+	}
+	if u.CodePrefixes != nil {
+		u.CodePrefixes = new(ordered(*u.CodePrefixes))
+	}
+	if u.ReceivingNumber != nil {
+		u.ReceivingNumber = new(app.NormalizeAccountNumber(*u.ReceivingNumber))
+	}
+	w, err = s.store.UpdateWebhook(ctx, accountID, id, u, now)
 	if err == nil && u.IsActive != nil && w.IsActive {
 		s.Wake([]int64{id}, nil)
 	}
@@ -305,7 +446,14 @@ func (s *Service) RotateSecret(ctx context.Context, accountID, id int64, in Secr
 	if in.Overlap < 0 || in.Overlap > MaxOverlap {
 		return "", app.InvalidField("overlap_hours", "must be a whole number from 0 to 168", "phải là số nguyên từ 0 đến 168")
 	}
+	w, err := s.Webhook(ctx, accountID, id)
+	if err != nil {
+		return "", err
+	}
 	secret := NewSecret()
+	if w.Kind == WebhookSepay {
+		secret = newSepayKey()
+	}
 	changed, err := s.store.ChangeSecrets(ctx, accountID, id, SecretsChange{Key: in.Key, Change: func(old Secrets) (Secrets, error) {
 		return old.Rotated(secret, in.Overlap, now), nil
 	}}, now)

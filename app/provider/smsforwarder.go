@@ -19,7 +19,8 @@ import (
 var smsForwarder = Kind{
 	ProviderKind: inbound.ProviderKind{
 		Provider: "smsforwarder", Name: "SmsForwarder", Group: inbound.PhoneApps,
-		About: app.Text{EN: "Android app, forwards notifications of bank apps too", VI: "Ứng dụng Android, chuyển tiếp cả thông báo ứng dụng ngân hàng"},
+		About: app.Text{EN: "Android app, forwards notifications of bank apps too",
+			VI: "Ứng dụng Android, chuyển tiếp cả thông báo ứng dụng ngân hàng"},
 		Auths: []inbound.Auth{inbound.AuthHMAC}, DefaultAuth: inbound.AuthHMAC, Options: []inbound.SourceOption{inbound.OptionSender},
 		Setup: always(app.Text{
 			EN: "1. In SmsForwarder, add a webhook with the method POST, this URL (https only: " +

@@ -93,8 +93,10 @@ var headerWords = []struct {
 	{fieldContent, listOf("noi dung|mo ta|dien giai|chi tiet|description|content|remark|remarks|narrative|narration|detail|details|" +
 		"particulars|memo|ghi chu|ly do|thong tin giao dich")},
 	{fieldIndex, listOf("stt|so tt|so thu tu|=no|=tt")},
-	{fieldNumber, listOf("so but toan|ma but toan|so hieu giao dich|so tham chieu|ma tham chieu|so gd|ma gd|so giao dich|ma giao dich|so ct|so chung tu|so tc|reference|" +
-		"ref|ref no|document no|document number|doc no|transaction number|transactionnumber|transaction no|transaction id|trans id|trace")},
+	{fieldNumber,
+		listOf("so but toan|ma but toan|so hieu giao dich|so tham chieu|ma tham chieu|so gd|ma gd|so giao dich|ma giao dich|so ct|so " +
+			"chung tu|so tc|reference|" +
+			"ref|ref no|document no|document number|doc no|transaction number|transactionnumber|transaction no|transaction id|trans id|trace")},
 	{fieldAccount, listOf("so tai khoan|so tk|tai khoan|account number|accountnumber|account no|=account")},
 	{fieldAmount, listOf("so tien|amount|transferamount|gia tri|=tien")},
 	{fieldGateway, listOf("=gateway|=ngan hang|=bank")},

@@ -228,7 +228,9 @@ func (s *Service) CheckStream(in Create) error {
 	var v app.Invalid
 	v.Merge(s.CheckStreamUpdate(Stream{},
 		Update{Name: &in.Name, URL: &in.URL, Topic: &in.Topic, Credentials: &in.Credentials, Type: &streamType, SinceID: in.SinceID}))
-	v.Merge(app.CheckCodePrefix(in.CodePrefix))
+	if in.CodePrefix != "" {
+		v.Merge(app.CheckCodePrefix("code_prefix", in.CodePrefix))
+	}
 	return v.Err()
 }
 

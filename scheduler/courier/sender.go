@@ -56,26 +56,27 @@ func (s *Sender) Send(ctx context.Context, o delivery.Outgoing) delivery.Result 
 	result.Duration = time.Since(result.StartedAt)
 	result.Phases = timing.phases()
 	late := !expired.Stop() // the headers came in the very moment of the timeout
+	var answer []byte
 	if err == nil {
 		defer response.Body.Close()
 		result.StatusCode = response.StatusCode
+		stop := time.AfterFunc(bodyTimeout, cancel)
+		answer = readSome(response.Body, o.Kind)
+		stop.Stop()
+		result.Body = answer[:min(len(answer), keptBody)]
 	}
 	switch {
 	case late, err != nil && result.Duration >= s.Limit:
 		result.Error, result.Detail = delivery.ErrorTimeout, delivery.Detail{Cause: timing.reached()}
 	case err != nil:
 		result.Error, result.Detail = Classify(err, timing.reached())
-	case o.Kind.Accepted(response.StatusCode, response.Header.Get("Location")):
-		result.Detail = delivery.Detail{Cause: delivery.CauseSheet}
-	case response.StatusCode >= 300 && response.StatusCode < 400:
-		result.Error, result.Detail = delivery.ErrorRedirect, delivery.Detail{Text: redirectTo(response)}
-	case response.StatusCode != http.StatusOK, o.Kind == delivery.WebhookSheet:
-		result.Error = delivery.ErrorHTTPStatus
+	default:
+		result.Error, result.Detail.Cause = o.Kind.Verdict(response.StatusCode, response.Header.Get("Location"), answer)
+		if result.Error == delivery.ErrorRedirect {
+			result.Detail.Text = redirectTo(response)
+		}
 	}
 	if err == nil {
-		stop := time.AfterFunc(bodyTimeout, cancel)
-		result.Body = readSome(response.Body)
-		stop.Stop()
 		if body, ours := response.Body.(*answerBody); ours && !result.OK() {
 			body.keep = nil
 		}
@@ -107,9 +108,13 @@ func redirectTo(response *http.Response) string {
 	return clipText(response.Header.Get("Location"))
 }
 
-// readSome drains an answer within bounds and keeps its beginning. How the
-// body ends never changes the verdict.
-func readSome(body io.Reader) []byte {
+// readSome drains an answer within bounds and keeps its beginning, or all of it where it
+// says whether the shop took the delivery. How the body ends never changes the verdict.
+func readSome(body io.Reader, kind delivery.WebhookKind) []byte {
+	if kind == delivery.WebhookSepay {
+		answer, _ := io.ReadAll(io.LimitReader(body, readBody))
+		return answer
+	}
 	kept := keptBodies.Get().(*[keptBody]byte)
 	defer keptBodies.Put(kept)
 	n, err := io.ReadFull(body, kept[:])

@@ -147,7 +147,7 @@ func TestSheetWebhook(t *testing.T) {
 	create(sheet, "https://shop.vn/x").WantStatus(t, http.StatusUnprocessableEntity)
 	create(`"kind":"x",`, "https://shop.vn/x").WantStatus(t, http.StatusUnprocessableEntity)
 	w.Do("PUT", "/api/v1/webhooks/1", `{"webhook_url":"https://shop.vn/x"}`, key...).WantStatus(t, http.StatusUnprocessableEntity)
-	for _, kind := range []string{"", `"kind":"http",`} {
+	for _, kind := range []string{"", `"kind":"standard",`} {
 		if a := create(kind, script); a.Status != http.StatusCreated || strings.Contains(a.Body, "kind") || strings.Contains(a.Body, "script\"") {
 			t.Errorf("%d %s", a.Status, a.Body)
 		}

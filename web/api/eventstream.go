@@ -76,7 +76,9 @@ func (s *Server) streamTransactions(w http.ResponseWriter, q *Request) error {
 	p := wire.ParamsOf(q.Request, s.service.Ledger.Zone())
 	f := app.TransactionFilter{BankAccountID: p.ID("bank_account_id"), Type: p.Direction()}
 	codePrefix := p.Values.Get("code_prefix")
-	p.Bad.Merge(app.CheckCodePrefix(codePrefix))
+	if codePrefix != "" {
+		p.Bad.Merge(app.CheckCodePrefix("code_prefix", codePrefix))
+	}
 	since := lastEvent(q, p)
 	if err := p.Bad.Err(); err != nil {
 		return err

@@ -2,10 +2,12 @@ package api
 
 import (
 	"errors"
+	"maps"
 	"slices"
 	"strconv"
 
 	"baoco/app"
+	"baoco/app/delivery"
 	"baoco/app/exactjson"
 	"baoco/web/wire"
 )
@@ -149,31 +151,50 @@ func (f *fields) reference(name string) int64 {
 // bankAccounts reads the bank accounts that something is limited to: bank_account_id,
 // or several in bank_account_ids; nil where there is neither.
 func (f *fields) bankAccounts() []int64 {
-	list := f.body.Get("bank_account_ids")
-	if list.Kind == exactjson.Null {
+	if !f.has("bank_account_ids") {
 		if id := f.reference("bank_account_id"); id != 0 {
 			return []int64{id}
 		}
 		return nil
 	}
-	var ids []int64
-	for _, v := range list.Items {
-		id, ok := wire.ParseID(v.Text)
-		if v.Kind != exactjson.Number || !ok {
-			ids = nil
-			break
-		}
-		ids = append(ids, id)
+	ids := f.bankAccountList()
+	if len(ids) == 0 && f.bad.Err() == nil {
+		f.bad.Add("bank_account_ids", errBankAccountList.EN, errBankAccountList.VI)
 	}
-	if list.Kind != exactjson.Array || ids == nil {
-		f.bad.Add("bank_account_ids", "must be a list of integer ids of bank accounts in this account",
-			"phải là danh sách id (số nguyên) của tài khoản ngân hàng trong tài khoản này")
-	}
-	if f.body.Get("bank_account_id").Kind != exactjson.Null {
+	if f.has("bank_account_id") {
 		f.bad.Add("bank_account_id", "must not be given together with bank_account_ids", "không được dùng cùng bank_account_ids")
 	}
 	return ids
 }
+
+var errBankAccountList = app.Text{EN: "must be a list of integer ids of bank accounts in this account",
+	VI: "phải là danh sách id (số nguyên) của tài khoản ngân hàng trong tài khoản này"}
+
+// bankAccountList reads bank_account_ids.
+func (f *fields) bankAccountList() (ids []int64) {
+	list := f.body.Get("bank_account_ids")
+	for _, v := range list.Items {
+		if id, ok := wire.ParseID(v.Text); ok && v.Kind == exactjson.Number {
+			ids = append(ids, id)
+		}
+	}
+	if list.Kind != exactjson.Array || len(ids) < len(list.Items) {
+		f.bad.Add("bank_account_ids", errBankAccountList.EN, errBankAccountList.VI)
+	}
+	return ids
+}
+
+// headers reads an object of headers.
+func (f *fields) headers() (list []delivery.Header) {
+	values := f.textsByName("headers")
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		list = append(list, delivery.Header{Name: name, Value: values[name]})
+	}
+	return list
+}
+
+// has reports whether a field is given, and not null.
+func (f *fields) has(name string) bool { return f.body.Get(name).Kind != exactjson.Null }
 
 // whole reads a whole number from least to most; otherwise where none is given.
 func (f *fields) whole(name string, otherwise, least, most int, rule app.Text) int {

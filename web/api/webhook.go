@@ -18,24 +18,34 @@ type WebhookJSON struct {
 	Type           delivery.WebhookType `json:"type"`
 	IsActive       bool                 `json:"is_active"`
 	CreatedAt      string               `json:"created_at"`
-	Kind           delivery.WebhookKind `json:"kind,omitempty"`             // none: http
+	Kind           delivery.WebhookKind `json:"kind,omitempty"`             // none: standard
+	Auth           delivery.SepayAuth   `json:"auth,omitempty"`             // of the kind sepay
 	SecretLost     bool                 `json:"secret_lost,omitempty"`      // it must be rotated before anything is sent
 	BankAccountIDs []int64              `json:"bank_account_ids,omitempty"` // where there are several
-	CodePrefix     string               `json:"code_prefix,omitempty"`      // none: all transactions
+	CodePrefix     string               `json:"code_prefix,omitempty"`      // the first one; none: all transactions
+	CodePrefixes   []string             `json:"code_prefixes,omitempty"`    // where there are several
+	CodeOnly       bool                 `json:"code_only,omitempty"`
 	PaidTo         string               `json:"receiving_number,omitempty"` // none: all transactions
+	Headers        []string             `json:"headers,omitempty"`          // the names of its own
 	Silent         bool                 `json:"silent,omitempty"`           // none of its bank accounts is linked any more
 }
 
 // EncodeWebhook writes w with its times in zone.
 func EncodeWebhook(w delivery.Webhook, zone *time.Location) WebhookJSON {
 	kind := w.Kind
-	if kind == delivery.WebhookHTTP {
+	if kind == delivery.WebhookStandard {
 		kind = ""
 	}
 	encoded := WebhookJSON{
 		ID: w.ID, Name: w.Name, URL: w.URL, Type: w.Type, IsActive: w.IsActive, CreatedAt: app.FormatTime(w.CreatedAt, zone), Kind: kind,
-		SecretLost: w.SecretLost, CodePrefix: w.CodePrefix,
-		Silent: w.Silent, PaidTo: w.ReceivingNumber,
+		SecretLost: w.SecretLost, Silent: w.Silent, Auth: w.Auth, CodeOnly: w.CodeOnly, Headers: w.HeaderNames,
+		PaidTo: w.ReceivingNumber,
+	}
+	if len(w.CodePrefixes) > 0 {
+		encoded.CodePrefix = w.CodePrefixes[0]
+	}
+	if len(w.CodePrefixes) > 1 {
+		encoded.CodePrefixes = w.CodePrefixes
 	}
 	if len(w.BankAccountIDs) > 0 {
 		encoded.BankAccountID = &w.BankAccountIDs[0]
@@ -57,14 +67,26 @@ func (s *Server) listWebhooks(w http.ResponseWriter, q *Request) error {
 }
 
 func (s *Server) createWebhook(w http.ResponseWriter, q *Request) error {
-	f, err := q.fields("name", "kind", "webhook_url", "type", "bank_account_id", "bank_account_ids", "code_prefix",
-		"receiving_number")
+	known := []string{"name", "kind", "webhook_url", "type", "bank_account_id", "bank_account_ids", "code_prefix", "code_prefixes",
+		"code_only", "headers", "receiving_number"}
+	if q.body.Get("kind").Text == string(delivery.WebhookSepay) {
+		known = append(known, "auth", "secret")
+	}
+	f, err := q.fields(known...)
 	if err != nil {
 		return err
 	}
 	in := delivery.WebhookCreate{
 		Name: f.required("name"), URL: f.required("webhook_url"), Type: delivery.WebhookType(f.required("type")),
-		BankAccountIDs: f.bankAccounts(), CodePrefix: f.given("code_prefix"), ReceivingNumber: f.given("receiving_number"),
+		BankAccountIDs: f.bankAccounts(), CodePrefixes: f.texts("code_prefixes"), CodeOnly: f.truth("code_only"),
+		Headers: f.headers(), ReceivingNumber: f.given("receiving_number"), Auth: delivery.SepayAuth(f.given("auth")), Secret: f.given("secret"),
+	}
+	if prefix := f.given("code_prefix"); prefix != "" {
+		if err := app.CheckCodePrefix("code_prefix", prefix); err != nil {
+			f.bad.Merge(err)
+		} else {
+			in.CodePrefixes = append(in.CodePrefixes, prefix)
+		}
 	}
 	if kind := f.optional("kind"); kind != nil {
 		in.Kind = delivery.WebhookKind(*kind)
@@ -83,8 +105,9 @@ func (s *Server) createWebhook(w http.ResponseWriter, q *Request) error {
 		return q.answer(w, http.StatusOK, "The webhook was created before; its secret is not shown again.",
 			"Webhook đã được tạo trước đó; khoá bí mật sẽ không hiển thị lại.", member{"webhook", EncodeWebhook(hook, s.service.Ledger.Zone())})
 	}
-	return q.answer(w, http.StatusCreated, "The webhook was created. Store the secret now: it is not shown again."+hook.PlainWarning().EN,
-		"Đã tạo webhook. Hãy lưu khoá bí mật ngay: khoá bí mật sẽ không hiển thị lại."+hook.PlainWarning().VI,
+	warning, _ := s.service.Deliveries.Warning(q.Context(), hook)
+	return q.answer(w, http.StatusCreated, "The webhook was created. Store the secret now: it is not shown again."+warning.EN,
+		"Đã tạo webhook. Hãy lưu khoá bí mật ngay: khoá bí mật sẽ không hiển thị lại."+warning.VI,
 		append([]member{{"webhook", EncodeWebhook(hook, s.service.Ledger.Zone())}, {"secret", secret}}, script(hook, secret, q)...)...)
 }
 
@@ -109,18 +132,28 @@ func (s *Server) updateWebhook(w http.ResponseWriter, q *Request) error {
 	if err != nil {
 		return err
 	}
-	f, err := q.fields("name", "webhook_url", "type", "is_active")
+	f, err := q.fields("name", "webhook_url", "type", "is_active", "bank_account_ids", "code_prefixes", "code_only", "headers",
+		"receiving_number")
 	if err != nil {
 		return err
 	}
 	u := delivery.WebhookUpdate{
 		Name: f.optional("name"), URL: f.optional("webhook_url"), Type: (*delivery.WebhookType)(f.optional("type")),
-		IsActive: f.state("is_active"),
+		IsActive: f.state("is_active"), CodeOnly: f.state("code_only"), ReceivingNumber: f.optional("receiving_number"),
+	}
+	if f.has("bank_account_ids") {
+		u.BankAccountIDs = new(f.bankAccountList())
+	}
+	if f.has("code_prefixes") {
+		u.CodePrefixes = new(f.texts("code_prefixes"))
+	}
+	if f.has("headers") {
+		u.Headers = new(f.headers())
 	}
 	f.bad.Merge(s.service.Deliveries.CheckWebhookUpdate(u))
 	if f.bad.Err() == nil && u == (delivery.WebhookUpdate{}) {
-		f.bad.Add("body", "must have at least one of name, webhook_url, type and is_active",
-			"phải có ít nhất một trong name, webhook_url, type và is_active")
+		f.bad.Add("body", "must have at least one of the fields that can be changed",
+			"phải có ít nhất một trường có thể thay đổi")
 	}
 	if err := f.bad.Err(); err != nil {
 		return err
@@ -129,7 +162,8 @@ func (s *Server) updateWebhook(w http.ResponseWriter, q *Request) error {
 	if err != nil {
 		return err
 	}
-	return q.answer(w, http.StatusOK, "The webhook was updated."+hook.PlainWarning().EN, "Đã cập nhật webhook."+hook.PlainWarning().VI,
+	warning, _ := s.service.Deliveries.Warning(q.Context(), hook)
+	return q.answer(w, http.StatusOK, "The webhook was updated."+warning.EN, "Đã cập nhật webhook."+warning.VI,
 		member{"webhook", EncodeWebhook(hook, s.service.Ledger.Zone())})
 }
 

@@ -87,7 +87,9 @@ func (s *Server) limitedToCodes(v *visit) (list []limitedToCode, _ error) {
 	}
 	streams, err := s.Services.Streams.Streams(v.Context(), v.account.ID)
 	for _, hook := range hooks {
-		list = append(list, limitedToCode{hook.Name, hook.CodePrefix})
+		for _, prefix := range hook.CodePrefixes {
+			list = append(list, limitedToCode{hook.Name, prefix})
+		}
 	}
 	for _, st := range streams {
 		list = append(list, limitedToCode{st.Name, st.CodePrefix})

@@ -56,7 +56,7 @@ func TestCodesPage(t *testing.T) {
 	b.Get("/transactions?payment_code=x").WantStatus(t, http.StatusUnprocessableEntity)
 	b.Get("/transactions?q=DH001235").Shows(t, "0 transactions")
 
-	b.Get("/webhooks/new").Shows(t, `<option value="DH">`)
+	b.Get("/webhooks/new").Shows(t, `name="code_prefix" value="DH"`)
 	b.Post("/webhooks", "once", webtest.FormKey(), "name", "orders", "webhook_url", "https://shop.vn/", "type", "IN", "bank_account_id", "1",
 		"code_prefix", "DH").WantStatus(t, http.StatusOK)
 	b.Get("/webhooks").Shows(t, "; codes that begin with DH")

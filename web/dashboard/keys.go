@@ -92,7 +92,7 @@ func (s *Server) keyRevocation(v *visit, k access.APIKey) confirmation {
 
 func (s *Server) createKey(v *visit) error {
 	form := keyForm{Name: v.PostFormValue("name"), Scope: access.Scope(v.PostFormValue("scope")), Expires: v.PostFormValue("expires")}
-	if form.Scope == access.ScopeFull && !v.may(ownerOnly) {
+	if form.Scope != access.ScopeRead && form.Scope != access.ScopeListen && !v.may(ownerOnly) {
 		return errNotYours
 	}
 	in := access.APIKeyCreate{Name: form.Name, Scope: form.Scope, Key: v.form.key}

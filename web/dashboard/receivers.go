@@ -39,9 +39,9 @@ var receiverComments = map[string]app.Text{
 // receivers are sample receivers for the webhook, one for each programming
 // language. The code never holds the secret: it reads it from the environment,
 // where the start command puts it. secret is empty if it isn't known. There are none
-// for a sheet.
+// for a sheet or a shop that was made for SePay.
 func receivers(hook delivery.Webhook, secret string, lang app.Lang) []receiver {
-	if hook.Kind == delivery.WebhookSheet {
+	if hook.Kind != delivery.WebhookStandard && hook.Kind != "" {
 		return nil
 	}
 	marks := []string{`"/HOOK-PATH"`, pathLiteral(hook.URL)}

@@ -219,6 +219,7 @@ func TestKeysOfADeveloper(t *testing.T) {
 	for _, scope := range []string{"full", "", "x"} {
 		b.Post("/keys", "once", webtest.FormKey(), "name", "mine", "scope", scope).WantStatus(t, http.StatusForbidden)
 	}
+	b.Post("/keys", "once", b.Once("/keys"), "name", "laptop", "scope", "listen").WantStatus(t, http.StatusOK)
 	a := b.Post("/keys", "once", b.Once("/keys"), "name", "mine", "scope", "read")
 	if k, err := w.Services.Access.Authenticate(t.Context(), a.Secret(t), time.Now()); err != nil || k.Scope != access.ScopeRead {
 		t.Errorf("%+v, %v", k, err)

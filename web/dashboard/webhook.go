@@ -57,7 +57,7 @@ func (s *Server) showWebhook(v *visit, hook delivery.Webhook, refused error) (er
 	if err != nil {
 		return err
 	}
-	data.Only = v.onlyOf(hook.BankAccountIDs, hook.CodePrefix, hook.ReceivingNumber, banks)
+	data.Only = v.webhookOnly(hook, banks)
 	if data.Test, err = s.testedNow(v, hook); err != nil {
 		return err
 	}
@@ -123,10 +123,15 @@ func (s *Server) editWebhookPage(v *visit) error {
 	if err != nil {
 		return err
 	}
-	return s.showEditWebhook(v, webhookForm{ID: hook.ID, Name: hook.Name, URL: hook.URL, Type: string(hook.Type)}, nil)
+	return s.showEditWebhook(v, webhookForm{ID: hook.ID, Name: hook.Name, URL: hook.URL, Type: string(hook.Type), Kind: hook.Kind,
+		BankAccountIDs: hook.BankAccountIDs, CodePrefixes: hook.CodePrefixes, CodeOnly: hook.CodeOnly, PaidTo: hook.ReceivingNumber,
+		HeaderNames: hook.HeaderNames}, nil)
 }
 
 func (s *Server) showEditWebhook(v *visit, form webhookForm, wrong error) error {
+	if err := s.fillChoices(v, &form); err != nil {
+		return err
+	}
 	return s.render(v, wrong, pageHead{"webhook_edit", "webhooks", app.Text{EN: "Edit webhook", VI: "Sửa webhook"}}, form)
 }
 
@@ -135,17 +140,23 @@ func (s *Server) editWebhook(v *visit) error {
 	if err != nil {
 		return err
 	}
-	form, in, _ := readWebhookForm(v)
-	form.ID = hook.ID
-	if err := v.unchanged(hook.Name, hook.URL, hook.Type); err != nil {
-		return s.showEditWebhook(v, form, err)
+	form, in, err := readWebhookForm(v)
+	form.ID, form.Kind, form.HeaderNames = hook.ID, hook.Kind, hook.HeaderNames
+	if err == nil {
+		err = v.unchanged(hook.Name, hook.URL, hook.Type, hook.BankAccountIDs, strings.Join(hook.CodePrefixes, " "))
 	}
-	hook, err = s.Services.Deliveries.UpdateWebhook(v.Context(), v.account.ID, hook.ID,
-		delivery.WebhookUpdate{Name: &in.Name, URL: &in.URL, Type: &in.Type}, v.now)
+	u := delivery.WebhookUpdate{Name: &in.Name, URL: &in.URL, Type: &in.Type, BankAccountIDs: &in.BankAccountIDs,
+		CodePrefixes: &in.CodePrefixes, CodeOnly: &in.CodeOnly, ReceivingNumber: &in.ReceivingNumber}
+	if in.Headers != nil || form.NoHeaders {
+		u.Headers = &in.Headers
+	}
+	if err == nil {
+		hook, err = s.Services.Deliveries.UpdateWebhook(v.Context(), v.account.ID, hook.ID, u, v.now)
+	}
 	if err != nil {
 		return s.showEditWebhook(v, form, err)
 	}
-	warning := hook.PlainWarning()
+	warning := s.warning(v, hook)
 	return s.redirect(v, webhookPath(hook.ID), app.Text{EN: "Saved." + warning.EN, VI: "Đã lưu." + warning.VI})
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"html/template"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -49,8 +50,7 @@ func (s *Server) webhooksPage(v *visit) error {
 	for _, hook := range hooks {
 		health := healths[hook.ID]
 		data.Rows = append(data.Rows,
-			webhookRow{hook, v.onlyOf(hook.BankAccountIDs, hook.CodePrefix, hook.ReceivingNumber, banks), health,
-				v.drawHours(health, 168, 32)})
+			webhookRow{hook, v.webhookOnly(hook, banks), health, v.drawHours(health, 168, 32)})
 	}
 	return s.render(v, nil, pageHead{"webhooks", "webhooks", app.Text{EN: "Webhooks", VI: "Webhook"}}, data)
 }
@@ -59,13 +59,28 @@ func (s *Server) webhooksPage(v *visit) error {
 type webhookForm struct {
 	ID              int64 // 0: a new one
 	Name, URL, Type string
+	Kind            delivery.WebhookKind
+	Auth            delivery.SepayAuth
 	BankAccountIDs  []int64
-	CodePrefix      string
+	CodePrefixes    []string
+	CodeOnly        bool
+	Headers         string   // own headers as they were entered, one in a line
+	HeaderNames     []string // those that it has; none where it is new
+	NoHeaders       bool     // it is to lose them
 	Banks           []limitChoice
 	PaidTo          string
 	Numbers         []app.ReceivingNumber
-	Prefixes        []string // of the codes that are read
-	Secret, Script  string   // of a new webhook of delivery.WebhookSheet: the script is deployed first, and holds the token
+	Prefixes        []prefixChoice // of the codes that are read
+	Secret, Script  string         // of a new webhook of delivery.WebhookSheet: the script is deployed first, and holds the token
+}
+
+// PrefixText is the chosen prefixes in one text.
+func (f webhookForm) PrefixText() string { return strings.Join(f.CodePrefixes, " ") }
+
+// prefixChoice is a prefix of payment codes that a webhook may be limited to.
+type prefixChoice struct {
+	Prefix string
+	Chosen bool
 }
 
 // fillScript shows the script of a sheet beside the form, under the same secret for
@@ -81,14 +96,20 @@ func (f *webhookForm) fillScript(v *visit) {
 func readWebhookForm(v *visit) (form webhookForm, in delivery.WebhookCreate, err error) {
 	form = webhookForm{
 		Name: v.PostFormValue("name"), URL: strings.TrimSpace(v.PostFormValue("webhook_url")), Type: v.PostFormValue("type"),
-		CodePrefix: v.PostFormValue("code_prefix"), PaidTo: v.PostFormValue("receiving_number"),
+		Kind: delivery.WebhookKind(v.PostFormValue("kind")), Auth: delivery.SepayAuth(v.PostFormValue("auth")),
+		PaidTo: v.PostFormValue("receiving_number"), CodePrefixes: v.PostForm["code_prefix"], CodeOnly: v.PostFormValue("code_only") != "",
+		Headers: strings.TrimSpace(v.PostFormValue("headers")), NoHeaders: v.PostFormValue("no_headers") != "",
 	}
 	form.BankAccountIDs, err = v.chosenBankAccounts()
-	in = delivery.WebhookCreate{Name: form.Name, URL: form.URL, Type: delivery.WebhookType(form.Type), BankAccountIDs: form.BankAccountIDs,
-		CodePrefix: form.CodePrefix, ReceivingNumber: form.PaidTo, Key: v.form.key}
-	if delivery.WebhookKind(v.PostFormValue("kind")) == delivery.WebhookSheet {
-		form.Secret = v.PostFormValue("secret")
-		in.Kind, in.Secret = delivery.WebhookSheet, form.Secret
+	in = delivery.WebhookCreate{Name: form.Name, URL: form.URL, Type: delivery.WebhookType(form.Type), Kind: form.Kind, Auth: form.Auth,
+		BankAccountIDs: form.BankAccountIDs, CodePrefixes: form.CodePrefixes, CodeOnly: form.CodeOnly, Secret: v.PostFormValue("secret"),
+		ReceivingNumber: form.PaidTo, Key: v.form.key}
+	for line := range strings.Lines(form.Headers) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), ":")
+		in.Headers = append(in.Headers, delivery.Header{Name: name, Value: strings.TrimSpace(value)})
+	}
+	if form.Kind == delivery.WebhookSheet {
+		form.Secret = in.Secret
 		form.fillScript(v)
 	}
 	return form, in, err
@@ -96,8 +117,12 @@ func readWebhookForm(v *visit) (form webhookForm, in delivery.WebhookCreate, err
 
 func (s *Server) newWebhookPage(v *visit) error {
 	form := webhookForm{Type: string(delivery.WebhookIn)}
-	if delivery.WebhookKind(v.URL.Query().Get("kind")) == delivery.WebhookSheet {
+	switch kind := delivery.WebhookKind(v.URL.Query().Get("kind")); kind {
+	case delivery.WebhookSheet:
+		form.Kind = kind
 		form.fillScript(v)
+	case delivery.WebhookSepay:
+		form.Kind = kind
 	}
 	return s.showNewWebhook(v, form, nil)
 }
@@ -110,8 +135,22 @@ func (s *Server) fillChoices(v *visit, form *webhookForm) error {
 	}
 	form.Banks = v.limitChoices(access.BankAccountLimit{IDs: form.BankAccountIDs}, banks)
 	form.Numbers = receivingNumbers(banks)
-	form.Prefixes, err = s.codePrefixes(v)
+	prefixes, err := s.codePrefixes(v)
+	for _, prefix := range ordered(append(prefixes, form.CodePrefixes...)) {
+		form.Prefixes = append(form.Prefixes, prefixChoice{prefix, slices.Contains(form.CodePrefixes, prefix)})
+	}
 	return err
+}
+
+func ordered(list []string) []string { return slices.Compact(slices.Sorted(slices.Values(list))) }
+
+// webhookOnly says to what a webhook is limited; empty: to nothing.
+func (v *visit) webhookOnly(hook delivery.Webhook, banks []app.BankAccount) string {
+	only := v.onlyOf(hook.BankAccountIDs, strings.Join(hook.CodePrefixes, ", "), hook.ReceivingNumber, banks)
+	if hook.CodeOnly && hook.CodePrefixes == nil {
+		only = strings.TrimPrefix(only+"; "+v.T("with a payment code", "có mã thanh toán"), "; ")
+	}
+	return only
 }
 
 func (s *Server) showNewWebhook(v *visit, form webhookForm, wrong error) error {
@@ -207,11 +246,15 @@ func (s *Server) addWebhook(v *visit) error {
 func (s *Server) showSecret(v *visit, hook delivery.Webhook, secret string, made bool) error {
 	name := app.Isolated(hook.Name)
 	data := secretData{
-		Path: webhookPath(hook.ID), Secret: secret, New: made, Plain: strings.TrimSpace(hook.PlainWarning().In(v.Lang)),
+		Path: webhookPath(hook.ID), Secret: secret, New: made, Plain: strings.TrimSpace(s.warning(v, hook).In(v.Lang)),
 		Receivers: receivers(hook, secret, v.Lang),
 		Lead:      app.Textf("Webhook “%s” has a new secret.", "Webhook “%s” đã có khoá bí mật mới.", name),
 		Use: app.Text{EN: "Your shop uses this secret to verify that calls come from baoco.",
 			VI: "Cửa hàng dùng khoá bí mật này để xác thực từng lần gửi của baoco."},
+	}
+	if hook.Kind == delivery.WebhookSepay {
+		data.Help = "sepay-shop"
+		data.Use = app.Text{EN: "It is what your shop has to have as SePay’s key.", VI: "Đây là khoá mà cửa hàng phải khai như khoá của SePay."}
 	}
 	if made {
 		data.Lead = app.Textf("Created webhook “%s”.", "Đã tạo webhook “%s”.", name)
@@ -223,6 +266,12 @@ func (s *Server) showSecret(v *visit, hook delivery.Webhook, secret string, made
 		data.Script = delivery.SheetScript(secret, v.Lang)
 	}
 	return s.showSigningSecret(v, data)
+}
+
+// warning is what is to be said of a webhook, after a space; what can't be read is not.
+func (s *Server) warning(v *visit, hook delivery.Webhook) app.Text {
+	warning, _ := s.Services.Deliveries.Warning(v.Context(), hook)
+	return warning
 }
 
 // secretFile answers with the secret of a webhook as a file.

@@ -23,6 +23,29 @@ import (
 	"baoco/web/webtest"
 )
 
+// A shop that was made for SePay: the form keeps what was chosen, and the key that the shop
+// has is taken and never shown.
+func TestSepayShopForm(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.Link("ACB", apptest.SomeAccount)
+	w.User(1, "minh", access.RoleOwner)
+	b := w.Browser().SignIn("minh")
+	b.Get("/webhooks/new").Shows(t, `href="/webhooks/new?kind=sepay"`)
+	b.Get("/webhooks/new?kind=sepay").Shows(t, `name="kind" value="sepay"`, `name="auth"`)
+	fields := []string{"kind", "sepay", "auth", "hmac", "name", "woo", "webhook_url", "https://shop.vn/x", "type", "IN"}
+	b.Post("/webhooks", append(fields, "once", webtest.FormKey(), "secret", "short")...).Shows(t, `id="secret-problem"`,
+		`value="hmac" selected`)
+	made := b.Post("/webhooks", append(fields, "once", b.Once("/webhooks/new?kind=sepay"), "secret", "the-key-of-the-shop")...)
+	made.WantStatus(t, http.StatusOK)
+	made.Hides(t, "/env")
+	if list := w.Webhooks(); len(list) != 1 || list[0].Kind != delivery.WebhookSepay || list[0].Auth != delivery.SepayHMAC {
+		t.Errorf("%+v", list)
+	}
+	b.Get("/webhooks/1").Shows(t, "X-SePay-Signature", "/help/sepay-shop")
+	b.Get("/webhooks/1").Hides(t, "the-key-of-the-shop", "Google Sheets")
+}
+
 func TestWebhookForm(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
@@ -69,8 +92,14 @@ func TestWebhookForm(t *testing.T) {
 		a.WantStatus(t, http.StatusUnprocessableEntity)
 		a.Shows(t, `id="webhook_url-problem"`)
 	}
-	b.Post("/webhooks/1/edit", "name", "kho", "webhook_url", "https://shop.vn/new", "type", "ALL").Goes(t, "/webhooks/1")
+	b.Post("/webhooks/1/edit", "name", "kho", "webhook_url", "https://shop.vn/new", "type", "ALL", "bank_account_id", fmt.Sprint(bank.ID),
+		"headers", "X-Firewall: open sesame").Goes(t, "/webhooks/1")
 	b.Get("/webhooks/1").Shows(t, "Saved.", "https://shop.vn/new", "kho", "Money in and out", "1234567")
+	b.Get("/webhooks/1/edit").Hides(t, "open sesame")
+	b.Get("/webhooks/1").Shows(t, "<code>X-Firewall</code>")
+	b.Post("/webhooks/1/edit", "name", "kho", "webhook_url", "https://shop.vn/new", "type", "ALL", "bank_account_id", fmt.Sprint(bank.ID),
+		"no_headers", "1").Goes(t, "/webhooks/1")
+	b.Get("/webhooks/1").Hides(t, "X-Firewall")
 	b.Get("/webhooks/01").WantStatus(t, http.StatusNotFound)
 	b.Get("/webhooks/1/edit").Shows(t, `value="kho"`)
 	b.Get("/webhooks").Shows(t, "shop.vn", "kho", "No transaction sent")

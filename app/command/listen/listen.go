@@ -196,7 +196,8 @@ func (l *listener) forward(ctx context.Context, e event) error {
 	if err != nil {
 		return err
 	}
-	o := delivery.Outgoing{URL: l.forwardTo, Kind: delivery.WebhookHTTP, Secrets: delivery.Secrets{Current: l.memory.Secret}, Payload: payload,
+	o := delivery.Outgoing{URL: l.forwardTo, Kind: delivery.WebhookStandard,
+		Secrets: delivery.Secrets{Current: l.memory.Secret}, Payload: payload,
 		Delivery: delivery.Delivery{ID: e.id, CreatedAt: time.Unix(0, 0)}}
 	for said := false; ; said = true {
 		result := l.sender.Send(ctx, o)

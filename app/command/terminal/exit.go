@@ -69,7 +69,7 @@ var flagNames = map[string][]string{
 	"smtp_user":     {"user"},
 	"smtp_password": {"password-file"}, "password": {"password-file"}, "secret": {"secret-file"}, "token": {"token-file"},
 	"api_key": {"api-key-file"},
-	"body":    {"body-file"}, "kind": {"mute"}, "expires_at": {"expires"},
+	"body":    {"body-file"}, "kind": {"mute"}, "code_prefixes": {"code-prefix"}, "headers": {"header-file"}, "expires_at": {"expires"},
 }
 
 // flagFor is the flag or the argument of a command that fills a field.

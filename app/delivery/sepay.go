@@ -1,0 +1,150 @@
+package delivery
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"baoco/app"
+	"baoco/app/exactjson"
+)
+
+// A webhook of WebhookSepay calls a shop that was made for SePay: the same body, the same
+// way to prove who calls, and the same idea of when the shop took it.
+
+// SepayAuth is how a call proves that it comes from here.
+type SepayAuth string
+
+// The ways of SePay.
+const (
+	SepayAPIKey SepayAuth = "apikey" // Authorization: Apikey …
+	SepayHMAC   SepayAuth = "hmac"   // X-SePay-Signature over X-SePay-Timestamp and the body
+)
+
+// Original is what SePay itself said of a transaction.
+type Original struct {
+	ID   int64  // SePay's; 0: another provider brought the transaction
+	Body []byte // of SePay's call, JSON or a form; nil: it isn't kept any more, or there was none
+}
+
+// SePay numbers its transactions too. Ids of our own begin here, so that none is the same as
+// one of SePay's: a shop skips an id that it knows.
+const ownSepayIDs = 1_000_000_000
+
+// ParseSepayID reads an id of SePay's that can be passed on.
+func ParseSepayID(text string) (id int64, ok bool) {
+	id, err := strconv.ParseInt(text, 10, 64)
+	return id, err == nil && id > 0 && id < ownSepayIDs
+}
+
+// sepayBody is the body of a delivery in SePay's form: the same bytes on every attempt.
+func (o Outgoing) sepayBody() []byte {
+	p, said := o.Payload, o.Original.fields()
+	id := o.Original.ID
+	if own, err := strconv.ParseInt(p.ID, 10, 64); id == 0 && err == nil {
+		id = ownSepayIDs + own
+	}
+	bank, _ := app.FindBank(p.Gateway)
+	orNull := func(text string) string {
+		if text == "" {
+			return "null"
+		}
+		return string(app.AppendJSONString(nil, text))
+	}
+	date, content := p.TransactionDate, p.Content
+	if len(date) == len("2006-01-02") {
+		date += " 00:00:00" // SePay always has a time
+	}
+	b := strconv.AppendInt([]byte(`{"id":`), id, 10)
+	b = app.AppendMember(b, `,"gateway":`, said.text("gateway", sepayNames[bank.Code], bank.ShortName))
+	b = app.AppendMember(b, `,"transactionDate":`, said.text("transactionDate", date))
+	b = app.AppendMember(b, `,"accountNumber":`, p.AccountNumber)
+	b = append(append(b, `,"subAccount":`...), said.literal("subAccount", orNull(p.ReceivingNumber))...)
+	b = append(append(b, `,"code":`...), said.literal("code", orNull(p.Code.Text))...)
+	b = app.AppendMember(b, `,"content":`, said.text("content", content))
+	b = app.AppendMember(b, `,"transferType":`, strings.ToLower(string(p.TransferType)))
+	b = app.AppendMember(b, `,"description":`, said.text("description", content))
+	b = strconv.AppendInt(append(b, `,"transferAmount":`...), p.TransferAmount, 10)
+	b = append(append(b, `,"accumulated":`...), said.literal("accumulated", "0")...)
+	b = app.AppendMember(b, `,"referenceCode":`, said.text("referenceCode", p.TransactionNumber))
+	return append(b, '}')
+}
+
+// sepayNames are SePay's names of banks that are called otherwise here.
+var sepayNames = map[string]string{"ABB": "ABBANK", "KLB": "KienLongBank", "NCB": "NCB", "OCB": "OCB", "PBVN": "PublicBank"}
+
+// originalFields are the fields of SePay's own call.
+type originalFields map[string]exactjson.Value
+
+func (o Original) fields() originalFields {
+	fields := originalFields{}
+	if v, err := exactjson.Parse(o.Body); err == nil {
+		for _, m := range v.Members {
+			fields[m.Key] = m.Value
+		}
+	} else if form, err := url.ParseQuery(string(o.Body)); err == nil {
+		for key := range form {
+			fields[key] = exactjson.Value{Kind: exactjson.String, Text: form.Get(key)}
+		}
+	}
+	return fields
+}
+
+// text is a field as SePay sent it, or else the first of these that isn't empty.
+func (f originalFields) text(key string, otherwise ...string) string {
+	if v, has := f[key]; has && v.Kind == exactjson.String {
+		return v.Text
+	}
+	for _, text := range otherwise {
+		if text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+// literal is a field as SePay sent it, as JSON. In a form a number is a text, and what is
+// missing an empty one.
+func (f originalFields) literal(key, otherwise string) string {
+	v, has := f[key]
+	switch {
+	case !has || v.Kind == exactjson.Array || v.Kind == exactjson.Object:
+		return otherwise
+	case key == "accumulated" && !exactjson.IsInteger(v.Text), v.Kind == exactjson.String && v.Text == "":
+		return otherwise
+	case key == "accumulated":
+		return v.Text
+	}
+	return string(exactjson.AppendJS(nil, v))
+}
+
+// sepayHeaders are the headers of a body that is sent at now.
+func (o Outgoing) sepayHeaders(userAgent, key string, now time.Time, body []byte) []Header {
+	headers := []Header{{"Content-Type", "application/json"}, {"User-Agent", userAgent}}
+	if o.Auth == SepayAPIKey {
+		return append(headers, Header{"Authorization", "Apikey " + key})
+	}
+	stamp := strconv.FormatInt(now.Unix(), 10)
+	return append(headers, Header{"X-SePay-Timestamp", stamp},
+		Header{"X-SePay-Signature", "sha256=" + Signature(key, append([]byte(stamp+"."), body...))})
+}
+
+// newSepayKey is 40 random letters and digits.
+func newSepayKey() string {
+	return rand.Text() + rand.Text()[:14]
+}
+
+// isSepayKey reports whether a text can be the key that a shop has.
+func isSepayKey(text string) bool {
+	return len(text) >= 8 && len(text) <= 200 && isPrintable(text) && !strings.Contains(text, " ")
+}
+
+// sepayRefused reports whether the body of an answer says that the shop didn't take the
+// delivery: {"success": false} at its top.
+func sepayRefused(body []byte) bool {
+	var said struct{ Success *bool }
+	return json.Unmarshal(body, &said) == nil && said.Success != nil && !*said.Success
+}

@@ -1,0 +1,210 @@
+package api_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"baoco/app/access"
+	"baoco/app/apptest"
+	"baoco/app/delivery"
+	"baoco/web/webtest"
+)
+
+// sepayShop is a shop as SePay's documents have it: it knows who calls, reads one object,
+// and answers as it is told.
+type sepayShop struct {
+	url   string
+	calls chan sepayCall
+}
+
+type sepayCall struct {
+	header http.Header
+	body   string
+}
+
+func newSepayShop(t *testing.T, answer func(w http.ResponseWriter, body string)) *sepayShop {
+	t.Helper()
+	s := &sepayShop{calls: make(chan sepayCall, 100)}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		answer(w, string(body))
+		s.calls <- sepayCall{r.Header, string(body)}
+	}))
+	t.Cleanup(server.Close)
+	s.url = server.URL
+	return s
+}
+
+func (s *sepayShop) next(t *testing.T) sepayCall {
+	t.Helper()
+	select {
+	case c := <-s.calls:
+		return c
+	case <-time.After(time.Minute):
+		t.Fatal("the shop is not called")
+		return sepayCall{}
+	}
+}
+
+// A shop that was made for SePay is called as SePay calls it: with SePay's own values where
+// SePay brought the transaction, and else with an id that can't be one of SePay's.
+func TestSepayWebhook(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.Link("VCB", "0123499999")
+	key := []string{"Authorization", "Bearer " + w.APIKey(access.ScopeFull)}
+	byKey := newSepayShop(t, func(w http.ResponseWriter, _ string) { w.WriteHeader(http.StatusCreated) })
+	byHMAC := newSepayShop(t, func(w http.ResponseWriter, _ string) { _, _ = io.WriteString(w, `{"success":true}`) })
+	create := func(fields string) webtest.Answer {
+		return w.Do("POST", "/api/v1/webhooks", `{"name":"shop","kind":"sepay","type":"ALL",`+fields+`}`, key...)
+	}
+	create(`"auth":"apikey","secret":"the-key-of-the-shop","headers":{"X-Firewall":"open sesame"},"webhook_url":"`+byKey.url+`"`).
+		WantStatus(t, http.StatusCreated)
+	var made struct{ Secret string }
+	apptest.Must(t, json.Unmarshal([]byte(create(`"auth":"hmac","webhook_url":"`+byHMAC.url+`"`).Body), &made))
+	if strings.Trim(made.Secret, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") != "" || len(made.Secret) < 32 {
+		t.Errorf("the key is %q", made.Secret)
+	}
+	body := `{"id":92704,"gateway":"Vietcombank","transactionDate":"2023-03-25 14:02:37","accountNumber":"0123499999",` +
+		`"code":"DH12","content":"chuyen tien mua iphone","transferType":"in","transferAmount":2277000,"accumulated":19077000,` +
+		`"subAccount":"VQR001","referenceCode":"MBVCB.3278907687","description":"BankAPINotify \u0111"}`
+	w.Wants(webtest.Counts{Recorded: 1}, w.Sepay(), body)
+	called := byKey.next(t)
+	const want = `{"id":92704,"gateway":"Vietcombank","transactionDate":"2023-03-25 14:02:37","accountNumber":"0123499999",` +
+		`"subAccount":"VQR001","code":"DH12","content":"chuyen tien mua iphone","transferType":"in","description":"BankAPINotify đ",` +
+		`"transferAmount":2277000,"accumulated":19077000,"referenceCode":"MBVCB.3278907687"}`
+	if called.body != want {
+		t.Errorf("the body is\n%s, want\n%s", called.body, want)
+	}
+	if h := called.header; h.Get("Authorization") != "Apikey the-key-of-the-shop" || h.Get("X-Firewall") != "open sesame" ||
+		h.Get("Content-Type") != "application/json" || h.Get("X-Webhook-Signature") != "" || h.Get("Webhook-Id") != "" {
+		t.Errorf("the headers are %v", h)
+	}
+	called = byHMAC.next(t)
+	stamp := called.header.Get("X-SePay-Timestamp")
+	if called.header.Get("X-SePay-Signature") != "sha256="+delivery.Signature(made.Secret, []byte(stamp+"."+called.body)) ||
+		called.body != want || called.header.Get("Authorization") != "" {
+		t.Errorf("by HMAC: %v %s", called.header, called.body)
+	}
+
+	w.Wants(webtest.Counts{Recorded: 1}, w.Native(), apptest.Batch(apptest.Transfer{ID: "N1", Gateway: "VCB", Account: "0123499999"}.Native()))
+	var sent struct {
+		ID                                                int64
+		Gateway, TransferType, ReferenceCode, Description string
+		SubAccount, Code                                  *string
+		TransferAmount, Accumulated                       int64
+	}
+	apptest.Must(t, json.Unmarshal([]byte(byKey.next(t).body), &sent))
+	if sent.ID <= 1_000_000_000 || sent.Gateway != "Vietcombank" || sent.TransferType != "in" || sent.SubAccount != nil || sent.Code != nil ||
+		sent.TransferAmount != 200_000 {
+		t.Errorf("of another provider: %+v", sent)
+	}
+
+	// What the dashboard and the API show has neither key nor value.
+	for _, path := range []string{"/api/v1/webhooks", "/api/v1/webhooks/1", "/api/v1/webhooks/history"} {
+		w.Do("GET", path, "", key...).Hides(t, "the-key-of-the-shop", "open sesame", made.Secret)
+	}
+	w.Do("GET", "/api/v1/webhooks/1", "", key...).Shows(t, `"kind":"sepay"`, `"auth":"apikey"`, `"headers":["X-Firewall"]`)
+	w.Do("PUT", "/api/v1/webhooks/1", `{"headers":{}}`, key...).Hides(t, "X-Firewall")
+}
+
+// A shop of SePay's took a delivery where it answers 2xx and doesn't say that it failed.
+func TestAnswersOfSepayShops(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.Link("ACB", apptest.SomeAccount)
+	key := []string{"Authorization", "Bearer " + w.APIKey(access.ScopeFull)}
+	answers := []struct {
+		status int
+		body   string
+		class  string // of the failure; empty: it was taken
+	}{
+		{200, `{"success":true}`, ""}, {201, "", ""}, {204, "", ""}, {299, "ok", ""}, {200, "<html>thanks</html>", ""},
+		{200, `{"success":"false"}`, ""}, {200, `[{"success":false}]`, ""}, {200, `{"data":{"success":false}}`, ""},
+		{200, strings.Repeat("x", 10<<20), ""}, {200, `{"success":false,"pad":"` + strings.Repeat("x", 64<<10) + `"}`, ""},
+		{200, `{"success":false,"message":"no order DH12"}`, "answer"}, {201, ` { "success" : false } `, "answer"},
+		{302, "", "redirect"}, {404, `{"success":true}`, "http_status"}, {500, "", "http_status"},
+	}
+	shop := newSepayShop(t, func(w http.ResponseWriter, body string) {
+		var sent struct{ Content string }
+		_ = json.Unmarshal([]byte(body), &sent)
+		n, _ := strconv.Atoi(sent.Content)
+		w.WriteHeader(answers[n].status)
+		_, _ = io.WriteString(w, answers[n].body)
+	})
+	w.Do("POST", "/api/v1/webhooks", `{"name":"shop","kind":"sepay","auth":"apikey","type":"IN","webhook_url":"`+shop.url+`"}`, key...).
+		WantStatus(t, http.StatusCreated)
+	source := w.Native()
+	for n := range answers {
+		w.Wants(webtest.Counts{Recorded: 1}, source, apptest.Batch(apptest.Transfer{ID: fmt.Sprint(n), Content: fmt.Sprint(n)}.Native()))
+	}
+	seen := map[int]string{}
+	for _, a := range w.Attempts(1, len(answers)) {
+		n, _ := strconv.Atoi(a.Payload.Content)
+		if seen[n] = string(a.Result.Error); a.Result.OK() != (a.Result.Error == "") {
+			t.Errorf("answer %d: %+v", n, a.Result)
+		}
+	}
+	for n, a := range answers {
+		if seen[n] != a.class {
+			t.Errorf("%d %.60q: %q, want %q", a.status, a.body, seen[n], a.class)
+		}
+	}
+}
+
+// What a webhook gets can be changed, for transactions that are recorded afterwards.
+func TestChangedFilters(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	first, second := w.Link("ACB", apptest.SomeAccount), w.Link("VCB", "0123499999")
+	w.CodePattern("DH")
+	w.CodePattern("HD")
+	key := []string{"Authorization", "Bearer " + w.APIKey(access.ScopeFull)}
+	shop := newSepayShop(t, func(http.ResponseWriter, string) {})
+	w.Do("POST", "/api/v1/webhooks", `{"name":"shop","type":"IN","webhook_url":"`+shop.url+`","code_only":true}`, key...).
+		WantStatus(t, http.StatusCreated)
+	source, n := w.Native(), 0
+	heard := func(want bool, bank, account, content string) {
+		t.Helper()
+		n++
+		before := w.Rows("deliveries")
+		w.Wants(webtest.Counts{Recorded: 1}, source,
+			apptest.Batch(apptest.Transfer{ID: fmt.Sprint(n), Gateway: bank, Account: account, Content: content}.Native()))
+		if got := w.Rows("deliveries") > before; got != want {
+			t.Errorf("%q on %s is delivered: %t", content, account, got)
+		}
+	}
+	change := func(fields string) webtest.Answer { return w.Do("PUT", "/api/v1/webhooks/1", "{"+fields+"}", key...) }
+	heard(false, "ACB", apptest.SomeAccount, "tien com")
+	heard(true, "ACB", apptest.SomeAccount, "DH00000001")
+	change(`"code_prefixes":["HD"]`).WantStatus(t, http.StatusOK)
+	heard(false, "ACB", apptest.SomeAccount, "DH00000002")
+	heard(true, "VCB", "0123499999", "HD00000003")
+	change(fmt.Sprintf(`"code_prefixes":[],"code_only":false,"bank_account_ids":[%d]`, second.ID)).WantStatus(t, http.StatusOK)
+	heard(false, "ACB", apptest.SomeAccount, "DH00000004")
+	heard(true, "VCB", "0123499999", "tien com")
+	change(fmt.Sprintf(`"bank_account_ids":[%d,%d]`, first.ID, second.ID)).Shows(t,
+		fmt.Sprintf(`"bank_account_ids":[%d,%d]`, first.ID, second.ID))
+	heard(true, "ACB", apptest.SomeAccount, "tien com")
+	change(`"bank_account_ids":[]`).Shows(t, `"bank_account_id":null`)
+	change(`"code_prefixes":["NONE"]`).Shows(t, "this webhook gets nothing")
+	for _, bad := range []string{`"bank_account_ids":[99]`, `"code_prefixes":["d"]`, `"code_prefixes":[""]`, `"kind":"sepay"`,
+		`"headers":{"Host":"x"}`, `"headers":{"Content-Length":"1"}`, `"headers":{"webhook-id":"x"}`, `"headers":{"X-A":"a\nb"}`,
+		`"headers":{"X A":"b"}`, `"headers":{"X-A":""}`, `"headers":{"a":"1","b":"2","c":"3","d":"4","e":"5","f":"6"}`,
+		`"headers":{"X-A":"1","x-a":"2"}`} {
+		change(bad).WantStatus(t, http.StatusUnprocessableEntity)
+	}
+	for _, bad := range []string{`"kind":"sepay"`, `"kind":"sepay","auth":"basic"`, `"kind":"sepay","auth":"apikey","secret":"short"`,
+		`"kind":"sepay","auth":"apikey","secret":"with a blank in it"`, `"kind":"sepay","auth":"apikey","headers":{"Authorization":"x"}`,
+		`"auth":"apikey"`, `"secret":"the-key-of-the-shop"`} {
+		w.Do("POST", "/api/v1/webhooks", `{"name":"shop","type":"IN","webhook_url":"`+shop.url+`",`+bad+`}`, key...).
+			WantStatus(t, http.StatusUnprocessableEntity)
+	}
+}
