@@ -35,6 +35,8 @@ func Command() *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "server", Usage: "`URL` of the baoco elsewhere", Required: true, EnvVars: []string{"BAOCO_SERVER"}},
 			&cli.StringFlag{Name: "forward-to", Usage: "`URL` to call", Required: true},
+			&cli.StringFlag{Name: "kind", Usage: "`KIND` of webhook to call it as: standard, or sepay with an API key",
+				Value: string(delivery.WebhookStandard)},
 			&cli.StringFlag{Name: "api-key-file", Usage: "`FILE` with the API key; - is standard input", DefaultText: "BAOCO_API_KEY"},
 			&cli.BoolFlag{Name: "new", Usage: "only what is recorded from now on, also where this directory has listened before"},
 			terminal.OutputFlag,
@@ -56,14 +58,14 @@ func Command() *cli.Command {
 
 // listener brings transactions from one server to one address.
 type listener struct {
-	c         *cli.Context
-	server    string // without a slash at its end
-	key       string
-	forwardTo string
-	memory    *memory
-	client    *http.Client // of the server
-	sender    *courier.Sender
-	missing   []string // the ids that the program didn't take
+	c       *cli.Context
+	server  string // without a slash at its end
+	key     string
+	as      delivery.Outgoing // how the program is called
+	memory  *memory
+	client  *http.Client // of the server
+	sender  *courier.Sender
+	missing []string // the ids that the program didn't take
 }
 
 func newListener(c *cli.Context) (*listener, error) {
@@ -79,7 +81,8 @@ func newListener(c *cli.Context) (*listener, error) {
 	if l.server, err = address(c, "server"); err != nil {
 		return nil, err
 	}
-	if l.forwardTo, err = address(c, "forward-to"); err != nil {
+	l.as.Kind = delivery.WebhookKind(c.String("kind"))
+	if l.as.URL, err = address(c, "forward-to"); err != nil {
 		return nil, err
 	}
 	l.key = os.Getenv("BAOCO_API_KEY")
@@ -93,6 +96,13 @@ func newListener(c *cli.Context) (*listener, error) {
 	}
 	if l.memory, err = remember(memoryFile); err != nil {
 		return nil, terminal.Exit(terminal.ExitDatabase, err)
+	}
+	switch l.as.Secrets.Current = l.memory.Secret; l.as.Kind {
+	case delivery.WebhookStandard:
+	case delivery.WebhookSepay:
+		l.as.Auth, l.as.Secrets.Current = delivery.SepayAPIKey, l.memory.Key
+	default:
+		return nil, terminal.Usagef("--kind must be standard or sepay, not %q", l.as.Kind)
 	}
 	if c.Bool("new") {
 		delete(l.memory.Last, l.server)
@@ -120,13 +130,13 @@ const (
 
 // run reads one stream after another, each from where the one before it ended.
 func (l *listener) run(ctx context.Context) error {
-	l.say("%s is called, signed with %s", l.forwardTo, l.memory.Secret)
+	l.say("%s is called, signed with %s", l.as.URL, l.as.Secrets.Current)
 	if last := l.memory.Last[l.server]; last != 0 {
 		l.say("Going on after transaction %d, the last one that was received here. --new begins with what comes from now on.", last)
 	}
 	defer func() {
 		if len(l.missing) > 0 {
-			l.say("%d transactions were not taken by %s: %v", len(l.missing), l.forwardTo, l.missing)
+			l.say("%d transactions were not taken by %s: %v", len(l.missing), l.as.URL, l.missing)
 		}
 	}()
 	for wait := firstWait; ; wait = min(2*wait, lastWait) {
@@ -196,9 +206,8 @@ func (l *listener) forward(ctx context.Context, e event) error {
 	if err != nil {
 		return err
 	}
-	o := delivery.Outgoing{URL: l.forwardTo, Kind: delivery.WebhookStandard,
-		Secrets: delivery.Secrets{Current: l.memory.Secret}, Payload: payload,
-		Delivery: delivery.Delivery{ID: e.id, CreatedAt: time.Unix(0, 0)}}
+	o := l.as
+	o.Payload, o.Delivery = payload, delivery.Delivery{ID: e.id, CreatedAt: time.Unix(0, 0)}
 	for said := false; ; said = true {
 		result := l.sender.Send(ctx, o)
 		if ctx.Err() != nil {
@@ -208,7 +217,7 @@ func (l *listener) forward(ctx context.Context, e event) error {
 			return l.print(payload, result)
 		}
 		if !said {
-			l.say("Nothing listens at %s. Transaction %d waits for it.", l.forwardTo, e.id)
+			l.say("Nothing listens at %s. Transaction %d waits for it.", l.as.URL, e.id)
 		}
 		select {
 		case <-ctx.Done():

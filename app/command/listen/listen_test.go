@@ -131,7 +131,7 @@ func TestListen(t *testing.T) {
 		t.Fatalf("exit %d: %s", code, said.String())
 	}
 	p.wrong = nil
-	var memory struct{ Secret string }
+	var memory struct{ Secret, Key string }
 	data, err := os.ReadFile(".baoco-listen.json")
 	apptest.Must(t, err)
 	apptest.Must(t, json.Unmarshal(data, &memory))
@@ -146,6 +146,11 @@ func TestListen(t *testing.T) {
 		}
 		w.Wants(webtest.Counts{Recorded: to - from}, source, apptest.Batch(batch...))
 	}
+	if code := command.Run(t.Context(), []string{"baoco", "listen", "--server", receiver.URL, "--forward-to", receiver.URL, "--kind", "sepay",
+		"--api-key-file", keyFile}, nil, io.Discard, &said); code != 1 || !strings.Contains(said.String(), "signed with "+memory.Key) {
+		t.Errorf("as SePay: exit %d, %s", code, said.String())
+	}
+	p.wrong = nil
 	record(0, 3) // before: they aren't brought
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan int)
@@ -239,6 +244,7 @@ func TestListenRefuses(t *testing.T) {
 		{"k", []string{"--server", w.URL, "--forward-to", "localhost:3000"}, 2, "--forward-to must be an address"},
 		{"k", []string{"--server", w.URL, "--forward-to", "http://a:b@localhost:3000"}, 2, "--forward-to must be an address"},
 		{"k", append(good, "more"), 2, "takes no argument"},
+		{"k", append(good, "--kind", "sheet"), 2, "--kind must be standard or sepay"},
 	} {
 		if code, said := run(c.key, c.args...); code != c.code || !strings.Contains(said, c.said) {
 			t.Errorf("%q: exit %d, %s", c.args, code, said)

@@ -1,6 +1,7 @@
 package listen
 
 import (
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,6 +18,7 @@ const memoryFile = ".baoco-listen.json"
 type memory struct {
 	path   string
 	Secret string           `json:"secret"` // that signs the calls
+	Key    string           `json:"key"`    // of calls of the kind sepay
 	Last   map[string]int64 `json:"last"`   // the id of the last transaction that was received, by the server's address
 }
 
@@ -26,11 +28,11 @@ func remember(path string) (*memory, error) {
 	data, err := os.ReadFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		m.Secret = delivery.NewSecret()
+		m.Secret, m.Key = delivery.NewSecret(), rand.Text()
 	case err != nil:
 		return nil, err
 	default:
-		if err := json.Unmarshal(data, m); err != nil || !delivery.IsSecret(m.Secret) {
+		if err := json.Unmarshal(data, m); err != nil || !delivery.IsSecret(m.Secret) || m.Key == "" {
 			return nil, fmt.Errorf("%s is damaged; remove it to begin with a new secret", path)
 		}
 	}
