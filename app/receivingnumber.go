@@ -42,8 +42,8 @@ func (r BankAccountReceiving) Receiving() (list []ReceivingNumber) {
 	return list
 }
 
-// receives reports whether number is a receiving number.
-func (r BankAccountReceiving) receives(number string) bool {
+// Receives reports whether number is a receiving number.
+func (r BankAccountReceiving) Receives(number string) bool {
 	return slices.ContainsFunc(r.Receiving(), func(n ReceivingNumber) bool { return n.Number == number })
 }
 
@@ -93,7 +93,7 @@ func (r BankAccountReceiving) WithoutPrefix(content string) string {
 // number, or empty for the default.
 func (b BankAccount) PayTo(number string) (string, error) {
 	number = NormalizeAccountNumber(number)
-	if number != "" && number != b.AccountNumber && !b.receives(number) {
+	if number != "" && number != b.AccountNumber && !b.Receives(number) {
 		return "", ErrUnknownReference("receiving_number")
 	}
 	return number, nil

@@ -128,7 +128,10 @@ func (t *textTable) Next() (Record, error) {
 // quoted cell goes on.
 func (t *textTable) split(line []byte) ([]string, error) {
 	if bytes.IndexByte(line, '"') < 0 {
-		return strings.SplitN(string(line), string(rune(t.delimiter)), MaxColumns+1), nil
+		if bytes.Count(line, []byte{t.delimiter}) >= MaxColumns {
+			return nil, damaged(t.line, errManyCells)
+		}
+		return strings.Split(string(line), string(rune(t.delimiter))), nil
 	}
 	whole, more := line, 0
 	for ; bytes.Count(whole, []byte{'"'})%2 != 0 && more < maxCellLines && len(whole) < maxLine; more++ {

@@ -127,7 +127,7 @@ func namesAccount(text string) bool { return accountLabels.in(labelWords(text)) 
 // of accounts and have the number of a help line.
 func endsWithAccount(text string) bool {
 	words := labelWords(text)
-	return slices.ContainsFunc(append(accountLabels, "tk"), func(l string) bool { return strings.HasSuffix(words, " "+l+" ") })
+	return accountLabels.ends(words) || strings.HasSuffix(words, " tk ")
 }
 
 // accountDigits returns the account number at the beginning of a text: its digits,

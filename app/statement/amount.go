@@ -118,6 +118,8 @@ func isDash(s string) bool { return strings.Trim(s, "-–—− ") == "" }
 var amountForm = regexp.MustCompile(`^(?:(\d{1,3}(?:\.\d{3})+)(?:(,)(\d+))?|(\d{1,3}(?:,\d{3})+)(?:(\.)(\d+))?|` +
 	`(\d{1,3}(?: \d{3})+)(?:([.,])(\d+))?|(\d+)(?:([.,])(\d+))?)$`)
 
+var ungrouped = strings.NewReplacer(".", "", ",", "", " ", "")
+
 // parseDigits returns the digits of a whole number without the marks between them and
 // without leading zeros. Decimals must all be 0. What may be decimals or a broken group is
 // an error, and so is a group behind a 0.
@@ -158,7 +160,7 @@ func parseDigits(s string) (whole string, m marks, err error) {
 	case fraction:
 		return "", m, app.ErrAmountFraction
 	}
-	return strings.TrimLeft(strings.NewReplacer(".", "", ",", "", " ", "").Replace(whole), "0"), m, nil
+	return strings.TrimLeft(ungrouped.Replace(whole), "0"), m, nil
 }
 
 // directions are the words, folded, of a column that says which way money went.

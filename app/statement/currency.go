@@ -15,7 +15,7 @@ var (
 		"ngoai te|nguyen te|dollar|dollars|do la|euro")
 	vndWords      = listOf("vnd|dong|d|viet|vietnam|vietnamese|vn|704")
 	multipleWords = listOf("nghin|ngan|trieu|ty|thousand|thousands|million|millions|billion|000|1000|1000000|1k|k")
-	unitWords     = slices.Concat(vndWords, multipleWords, foreignWords, list{"1", "nam", "x"})
+	unitWords     = slices.Concat(vndWords, multipleWords, foreignWords, listOf("1|nam|x"))
 
 	// The labels before the name of a unit; those before the name of a unit or a company;
 	// and the words before a unit in a sentence.
@@ -69,7 +69,7 @@ func cutUnitLabel(words string) (unit string, company, ok bool) {
 	for cut := true; cut; {
 		cut = false
 		for _, label := range slices.Concat(unitLabels, companyLabels) {
-			if rest, found := strings.CutPrefix(unit, " "+label+" "); found {
+			if rest, found := strings.CutPrefix(unit, label); found {
 				company = company && slices.Contains(companyLabels, label)
 				unit, cut, ok = " "+rest, true, true
 				break
@@ -80,12 +80,12 @@ func cutUnitLabel(words string) (unit string, company, ok bool) {
 		return strings.TrimPrefix(unit, " "), company, true
 	}
 	for _, label := range unitSentences {
-		if _, rest, found := strings.Cut(words, " "+label+" "); found && len(rest) > 0 && onlyUnits(strings.Fields(rest)[0]) {
+		if _, rest, found := strings.Cut(words, label); found && len(rest) > 0 && onlyUnits(strings.Fields(rest)[0]) {
 			return rest, false, true
 		}
 	}
 	first := strings.Fields(words)
-	return words, false, len(first) > 1 && onlyUnits(words) && slices.Contains(multipleWords, first[0]) && first[0][0] > '9'
+	return words, false, len(first) > 1 && onlyUnits(words) && slices.Contains(multipleWords, " "+first[0]+" ") && first[0][0] > '9'
 }
 
 // foreignBeside returns the cell in which a line about an account or a balance
@@ -101,7 +101,7 @@ func foreignBeside(r record) string {
 		}
 		words := wordsOf(text)
 		label, _ := cutLabel(text)
-		last := slices.ContainsFunc(foreignWords, func(w string) bool { return strings.HasSuffix(words, " "+w+" ") })
+		last := foreignWords.ends(words)
 		named := namesAccount(words) || beginsSum(text)
 		if (named || about && onlyUnits(strings.Map(noDigit, words))) && (last || foreignWords.in(words) && isAccountLabel(label)) &&
 			!companyWords.in(words) {
@@ -123,11 +123,11 @@ func noDigit(c rune) rune {
 // follows.
 func isVND(words string) bool {
 	all := strings.Fields(words)
-	return len(all) > 0 && slices.Contains(vndWords, all[0]) && !multipleWords.in(" "+strings.Join(all[1:min(len(all), 4)], " ")+" ")
+	return len(all) > 0 && slices.Contains(vndWords, " "+all[0]+" ") && !multipleWords.in(" "+strings.Join(all[1:min(len(all), 4)], " ")+" ")
 }
 
 // onlyUnits tells whether nothing but the name of a unit stands in words: other
 // words are the name of a company.
 func onlyUnits(words string) bool {
-	return !slices.ContainsFunc(strings.Fields(words), func(w string) bool { return !slices.Contains(unitWords, w) })
+	return !slices.ContainsFunc(strings.Fields(words), func(w string) bool { return !slices.Contains(unitWords, " "+w+" ") })
 }

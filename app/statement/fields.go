@@ -57,11 +57,41 @@ var (
 	moneyFields  = append(amountFields, fieldBalance)
 )
 
-// list is some words or phrases, folded. "=" before a phrase: it must be the whole
-// text.
+// list is some words or phrases, folded, each between spaces as in [wordsOf]. "=" before a
+// phrase: it must be the whole text.
 type list []string
 
-func listOf(words string) list { return strings.Split(words, "|") }
+// listOf makes a list of phrases between "|".
+func listOf(phrases string) list {
+	all := strings.Split(phrases, "|")
+	for i, phrase := range all {
+		if whole, ok := strings.CutPrefix(phrase, "="); ok {
+			all[i] = "= " + whole + " "
+		} else {
+			all[i] = " " + phrase + " "
+		}
+	}
+	return all
+}
+
+// in tells whether a phrase of the list stands in words, as of [wordsOf].
+func (l list) in(words string) bool {
+	return slices.ContainsFunc(l, func(phrase string) bool {
+		if phrase[0] == '=' {
+			return words == phrase[1:]
+		}
+		return strings.Contains(words, phrase)
+	})
+}
+
+// begins tells whether words begin with a phrase of the list, ends whether they end so.
+func (l list) begins(words string) bool {
+	return slices.ContainsFunc(l, func(phrase string) bool { return strings.HasPrefix(words, phrase) })
+}
+
+func (l list) ends(words string) bool {
+	return slices.ContainsFunc(l, func(phrase string) bool { return strings.HasSuffix(words, phrase) })
+}
 
 // headerWords are the words by which a header names a field. A header names the first
 // field of which it has a word, so a field that looks like another one comes before it
@@ -93,10 +123,9 @@ var headerWords = []struct {
 	{fieldContent, listOf("noi dung|mo ta|dien giai|chi tiet|description|content|remark|remarks|narrative|narration|detail|details|" +
 		"particulars|memo|ghi chu|ly do|thong tin giao dich")},
 	{fieldIndex, listOf("stt|so tt|so thu tu|=no|=tt")},
-	{fieldNumber,
-		listOf("so but toan|ma but toan|so hieu giao dich|so tham chieu|ma tham chieu|so gd|ma gd|so giao dich|ma giao dich|so ct|so " +
-			"chung tu|so tc|reference|" +
-			"ref|ref no|document no|document number|doc no|transaction number|transactionnumber|transaction no|transaction id|trans id|trace")},
+	{fieldNumber, listOf("so but toan|ma but toan|so hieu giao dich|so tham chieu|ma tham chieu|so gd|ma gd|so giao dich|ma giao dich|so ct|" +
+		"so chung tu|so tc|reference|ref|ref no|document no|document number|doc no|transaction number|transactionnumber|transaction no|" +
+		"transaction id|trans id|trace")},
 	{fieldAccount, listOf("so tai khoan|so tk|tai khoan|account number|accountnumber|account no|=account")},
 	{fieldAmount, listOf("so tien|amount|transferamount|gia tri|=tien")},
 	{fieldGateway, listOf("=gateway|=ngan hang|=bank")},
@@ -115,6 +144,7 @@ var (
 	}
 	amountWords   = listOf("so tien|amount|phat sinh|ps|tien|money")
 	notMoneyWords = listOf("tai khoan|tk|account|ngan hang|bank|ten|name")
+	kindWords     = listOf("ma|loai|type|code")
 	otherBalances = listOf("kha dung|available|truoc|before|previous")
 )
 
@@ -156,7 +186,7 @@ func narrowed(f field, words string) field {
 	switch {
 	case f == fieldBalance && otherBalances.in(words):
 		return ""
-	case f == fieldCharge && listOf("ma|loai|type|code").in(words):
+	case f == fieldCharge && kindWords.in(words):
 		return fieldOther
 	case f != fieldDebit && f != fieldCredit:
 		return f
@@ -180,21 +210,6 @@ func directionOf(name string) field {
 		}
 	}
 	return ""
-}
-
-// in tells whether a phrase of the list stands in words, as of [wordsOf].
-func (l list) in(words string) bool {
-	return slices.ContainsFunc(l, func(w string) bool {
-		if whole, ok := strings.CutPrefix(w, "="); ok {
-			return words == " "+whole+" "
-		}
-		return strings.Contains(words, " "+w+" ")
-	})
-}
-
-// begins tells whether words begin with a phrase of the list.
-func (l list) begins(words string) bool {
-	return slices.ContainsFunc(l, func(w string) bool { return strings.HasPrefix(words, " "+w+" ") })
 }
 
 // headerKey returns the [wordsOf] of a header, by which headers are compared; "TNXDate"

@@ -197,7 +197,7 @@ func dividedBalance(names []string) (second int, ok bool) {
 	side := func(words list) int {
 		return slices.IndexFunc(names, func(name string) bool { return words.in(headerKey(name)) })
 	}
-	debit, credit := side(list{"du no"}), side(list{"du co"})
+	debit, credit := side(listOf("du no")), side(listOf("du co"))
 	return max(debit, credit), debit >= 0 && credit >= 0 && debit != credit
 }
 

@@ -256,7 +256,7 @@ func TestChangedBankFiles(t *testing.T) {
 	t.Parallel()
 	seeds := 50
 	if apptest.Full() {
-		seeds = 10_000
+		seeds = 1000
 	}
 	path := filepath.Join(t.TempDir(), "statement")
 	for _, f := range bankFiles {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"baoco/app"
@@ -200,7 +201,7 @@ func begin(r *Reader) (*Reader, error) {
 		r.note(line)
 	}
 	for _, f := range moneyFields {
-		r.vnd = r.vnd || list{"vnd"}.in(headerKey(h.name(f)))
+		r.vnd = r.vnd || strings.Contains(headerKey(h.name(f)), " vnd ")
 	}
 	if several {
 		r.account, r.layout.UnclearAccount = "", true
