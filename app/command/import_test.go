@@ -354,6 +354,19 @@ func TestImportDifferences(t *testing.T) {
 	w.imports(importCounts{Rows: 1, Recorded: 1}, path, "--accept-differences")
 }
 
+// Who names the account is believed where the file says less, and not where it says another.
+func TestImportNamedAccount(t *testing.T) {
+	for _, test := range []struct {
+		head     string
+		recorded int64
+	}{{"Số tài khoản:,0072413870", 1}, {"Số tài khoản:,72413870", 1}, {"Số tài khoản:,0072xxx870", 1}, {"VIETCOMBANK", 1}, {"", 1},
+		{"Số tài khoản:,0881000000606", 0}} {
+		w := newImportWorld(t)
+		w.imports(importCounts{Rows: 1, Recorded: test.recorded, Rejected: 1 - test.recorded},
+			w.file("a.csv", test.head+"\nNgày,Nội dung,Ghi có,Tài khoản\n02/11/2026,x,5.000,0881000000607\n"), "--bank-account-id", "1")
+	}
+}
+
 // A dry run writes nothing beside the file.
 func TestImportDryRunWritesNothing(t *testing.T) {
 	w := newImportWorld(t)

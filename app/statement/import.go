@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"baoco/app"
@@ -229,13 +230,15 @@ func (i Import) add(ctx context.Context, in *inbound.Import, batch []Row, r *Res
 }
 
 // believe gives a row the bank account that a person named, or the only one that can be
-// meant, unless the row or the lines above the table name another number.
+// meant, unless the row or the lines above the table name another number. A number that
+// isn't of digits alone may be masked; a spreadsheet may have lost zeros at its beginning.
 func (r *Result) believe(e *inbound.Incoming) {
 	if r.BankAccount.ID == 0 || e.Gateway != r.Layout.Bank {
 		return
 	}
 	e.Gateway = r.BankAccount.Bank
-	if number := app.NormalizeAccountNumber(e.AccountNumber); number == "" || !app.AllDigits(number) {
+	number := app.NormalizeAccountNumber(e.AccountNumber)
+	if !app.AllDigits(number) || strings.TrimLeft(number, "0") == strings.TrimLeft(r.BankAccount.AccountNumber, "0") {
 		e.AccountNumber = r.BankAccount.AccountNumber
 	}
 }
