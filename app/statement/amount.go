@@ -165,9 +165,9 @@ func parseDigits(s string) (whole string, m marks, err error) {
 
 // directions are the words, folded, of a column that says which way money went.
 var directions = map[string]app.Direction{
-	"c": app.In, "co": app.In, "cr": app.In, "credit": app.In, "in": app.In, "ghi co": app.In, "tien vao": app.In, "thu": app.In,
+	"c": app.In, "co": app.In, "cr": app.In, "crdt": app.In, "credit": app.In, "in": app.In, "ghi co": app.In, "tien vao": app.In, "thu": app.In,
 	"vao": app.In, "den": app.In, "nhan": app.In, "nhan tien": app.In, "+": app.In,
-	"d": app.Out, "no": app.Out, "dr": app.Out, "debit": app.Out, "out": app.Out, "ghi no": app.Out, "tien ra": app.Out, "chi": app.Out,
+	"d": app.Out, "no": app.Out, "dr": app.Out, "dbit": app.Out, "debit": app.Out, "out": app.Out, "ghi no": app.Out, "tien ra": app.Out, "chi": app.Out,
 	"ra": app.Out, "di": app.Out, "-": app.Out,
 }
 

@@ -59,7 +59,7 @@ func parseDate(c cell, zone *time.Location, date1904 bool) (date, bool) {
 	if timed {
 		at = time.Date(at.Year(), at.Month(), at.Day(), 0, 0, seconds, 0, zone)
 	}
-	rest = strings.TrimFunc(rest, sheet.IsSpace)
+	rest = strings.TrimFunc(rest, func(r rune) bool { return sheet.IsSpace(r) || r == '_' })
 	if rest != "" && strings.IndexByte(sheet.Delimiters, rest[0]) >= 0 {
 		return date{}, false
 	}

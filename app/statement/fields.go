@@ -116,16 +116,16 @@ var headerWords = []struct {
 	{fieldDay, listOf("ngay|date")},
 	{fieldClock, listOf("gio|gio giao dich|time")},
 	{fieldDebit, listOf("ghi no|phat sinh no|ps no|tien no|no tktt|rut ra|tien rut|tien ra|tien chi|chi ra|chi tieu|phat sinh giam|ps giam|" +
-		"tien giam|tien tru|chuyen di|debit|debits|withdrawal|withdrawals|money out|paid out|=no|=no vnd|=chi|=giam|=dr")},
+		"tien giam|tien tru|chuyen di|debit|debits|withdrawal|withdrawals|money out|paid out|amount out|=no|=no vnd|=chi|=giam|=dr")},
 	{fieldCredit, listOf("ghi co|phat sinh co|ps co|tien co|co tktt|gui vao|tien gui|tien vao|tien thu|thu vao|phat sinh tang|ps tang|" +
-		"tien tang|tien nhan|chuyen den|credit|credits|deposit|deposits|money in|paid in|=co|=co vnd|=thu|=tang|=cr")},
+		"tien tang|tien nhan|chuyen den|credit|credits|deposit|deposits|money in|paid in|amount in|=co|=co vnd|=thu|=tang|=cr")},
 	{fieldType, listOf("loai giao dich|loai gd|transaction type|transfer type|transfertype|=type|=loai|=direction|=chieu|dau")},
 	{fieldContent, listOf("noi dung|mo ta|dien giai|chi tiet|description|content|remark|remarks|narrative|narration|detail|details|" +
 		"particulars|memo|ghi chu|ly do|thong tin giao dich")},
 	{fieldIndex, listOf("stt|so tt|so thu tu|=no|=tt")},
 	{fieldNumber, listOf("so but toan|ma but toan|so hieu giao dich|so tham chieu|ma tham chieu|so gd|ma gd|so giao dich|ma giao dich|so ct|" +
 		"so chung tu|so tc|reference|ref|ref no|document no|document number|doc no|transaction number|transactionnumber|transaction no|" +
-		"transaction id|trans id|trace")},
+		"transaction id|trans id|trans no|tran no|trace|=tid")},
 	{fieldAccount, listOf("so tai khoan|so tk|tai khoan|account number|accountnumber|account no|=account")},
 	{fieldAmount, listOf("so tien|amount|transferamount|gia tri|=tien")},
 	{fieldGateway, listOf("=gateway|=ngan hang|=bank")},
@@ -156,7 +156,7 @@ var directionWords = map[field]list{
 
 // indicators name a column that says debit or credit, and no column of amounts.
 var indicators = listOf("=+|=d c|=c d|=dr cr|=cr dr|=no co|=co no|=debit credit|=credit debit|=ghi no ghi co|=thu chi|=ghi no co|=in out|" +
-	"=d c indicator|=debit credit indicator")
+	"=cd|=dc|=dor c|=d c indicator|=debit credit indicator|=credit debit indicator")
 
 // fieldOf tells which field a header names. It is empty where that isn't known.
 func fieldOf(header string) field {

@@ -52,6 +52,12 @@ func TestHeaders(t *testing.T) {
 		"Ngày;Số TK đối ứng;Tên TK đối ứng;Số TK;Số tiền":               "date counterpart - - amount",
 		"Transaction Date;Beneficiary account number;Debit;Credit":      "date counterpart debit credit",
 
+		"date_time;trans_no;credit;debit;detail":                    "date number credit debit content",
+		"TransactionDate;Amount;CD;Description;Reference;PCTime":    "date amount type content number time",
+		"postingDate;creditDebitIndicator;amount;memo;benAccountNo": "posting date type amount content",
+		"transaction_date;amount_in;amount_out;transaction_content": "date credit debit content",
+		"NgayGD;SoTienGhiNo;SoTienGhiCo;DienGiai;SoDu":              "date debit credit content balance",
+
 		"Ngày;Số tiền ghi nợ/có;Nội dung":        "date amount content",
 		"Date;Debit/Credit amount;Details":       "date amount content",
 		"Ngày;Tiền vào/ra;Nội dung":              "date amount content",
