@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"baoco/app"
-	"baoco/app/fold"
 	"baoco/app/sheet"
 )
 
@@ -164,18 +163,20 @@ func parseDigits(s string) (whole string, m marks, err error) {
 }
 
 // directions are the words, folded, of a column that says which way money went.
-var directions = map[string]app.Direction{
-	"c": app.In, "co": app.In, "cr": app.In, "crdt": app.In, "credit": app.In, "in": app.In, "ghi co": app.In, "tien vao": app.In, "thu": app.In,
-	"vao": app.In, "den": app.In, "nhan": app.In, "nhan tien": app.In, "+": app.In,
-	"d": app.Out, "no": app.Out, "dr": app.Out, "dbit": app.Out, "debit": app.Out, "out": app.Out, "ghi no": app.Out, "tien ra": app.Out, "chi": app.Out,
-	"ra": app.Out, "di": app.Out, "-": app.Out,
+var directions = map[app.Direction]list{
+	app.In:  listOf("=c|=co|=cr|=crdt|=credit|=in|=ghi co|=tien vao|=thu|=vao|=den|=nhan|=nhan tien"),
+	app.Out: listOf("=d|=no|=dr|=dbit|=debit|=out|=ghi no|=tien ra|=chi|=ra|=di"),
 }
 
 // parseDirection reads a direction; it is empty where the cell names none.
 func parseDirection(c cell) app.Direction {
 	text := c.Plain()
-	if len(text) > 40 {
-		return ""
+	words := wordsOf(text[:min(len(text), 40)])
+	switch {
+	case text == "+", directions[app.In].in(words):
+		return app.In
+	case text == "-", directions[app.Out].in(words):
+		return app.Out
 	}
-	return directions[strings.Join(strings.Fields(fold.String(text)), " ")]
+	return ""
 }
