@@ -37,6 +37,7 @@ o - - -  GET  /transactions/import/{id}/undo
 o - - -  POST /transactions/import/{id}/undo
 o a d c  GET  /transactions/{id}
 o a - -  POST /transactions/{id}/note
+o - - -  POST /transactions/{id}/part
 o a - -  GET  /payments
 o - - -  POST /payments
 o - - -  GET  /payments/new
