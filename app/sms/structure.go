@@ -126,8 +126,9 @@ func readStructure(text foldedText, m Message, zone *time.Location) (Movement, *
 	}
 	at, clocked := when(s.time, m.ReceivedAt, zone)
 	late := at.After(m.ReceivedAt.Add(clocksDiffer))
+	offer := s.sign == "" && (s.word == "tang" || s.word == "giam") // without their marks: gives, or takes off a price
 	switch {
-	case secondNotice(s.rest), !s.told && (late || codeWords.MatchString(text.plain)),
+	case secondNotice(s.rest), !s.told && (late || offer || codeWords.MatchString(text.plain)),
 		noMoney.MatchString(s.rest) && (!s.told || !s.labelled || direction == app.Out):
 		return read, notKnown
 	}

@@ -115,6 +115,7 @@ func TestStructureInDoubt(t *testing.T) {
 		"two times":                    amount + " ngay 08/10/2025" + rest,
 		"no balance, a warning":        amount + " luc 10:20 09/10/2025. ND: DH123. Khong chia se OTP",
 		"no balance, a transfer to be": "TK 0123456789 +500,000VND luc 10:20 09/10/2026. ND: DH123",
+		"no balance, perhaps a gift":   "TK 0123456789 duoc tặng 50,000VND. ND: Uu dai thang 10",
 		"no balance, a failed one":     amount + " luc 10:20 09/10/2025. ND: DH123. Giao dich khong thanh cong",
 		"a failed one":                 "TK 0123456789 -500,000VND. SD: 1,000,000VND. Giao dich khong thanh cong",
 		"a figure behind the balance":  amount + ". SD: 1,000,000VND. Phi 11,000",
