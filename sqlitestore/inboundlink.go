@@ -3,7 +3,6 @@ package sqlitestore
 import (
 	"context"
 	"encoding/json"
-	"slices"
 	"time"
 
 	"baoco/app"
@@ -94,10 +93,8 @@ func targetOf(tx *tx, accountID int64, in inbound.EventLink, items []waitingItem
 		AccountID: accountID, Bank: in.Bank, AccountNumber: in.AccountNumber, AccountName: in.AccountName,
 		Status: app.BankAccountActive, CreatedAt: now,
 	}
-	sameNumber := cache.bankAccounts[b.AccountNumber]
-	bank, _ := app.FindBank(b.Bank)
-	if at := slices.IndexFunc(sameNumber, func(known app.BankAccount) bool { return bank.Is(known.Bank) }); at >= 0 {
-		b = sameNumber[at]
+	if known, found := cache.withNumber(b.Bank, b.AccountNumber, 0); found {
+		b = known
 	} else {
 		if b.AccountName == "" {
 			return b, false, inbound.ErrNameNeeded

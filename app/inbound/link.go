@@ -34,7 +34,7 @@ type EventLinkResult struct {
 // Fits reports whether e can be about the bank account: the bank and number
 // that e names don't contradict it.
 func Fits(b app.BankAccount, e Incoming) bool {
-	return fitsNumber(e, b.AccountNumber) && fitsBank(e, b.Bank)
+	return (fitsNumber(e, b.AccountNumber) || b.Receives(e.AccountNumber)) && fitsBank(e, b.Bank)
 }
 
 func fitsNumber(e Incoming, number string) bool {

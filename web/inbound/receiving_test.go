@@ -99,6 +99,20 @@ func TestReceivingNumbers(t *testing.T) {
 	heard(1)
 	w.Wants(webtest.Unassigned, sepay, call("888", `"96247CISI8"`, ""))
 
+	// What came before its number was entered is recorded by linking it.
+	early := call("96247CISI7", `""`, "")
+	w.Wants(webtest.Unassigned, sepay, early)
+	receiving := linked.BankAccount.BankAccountReceiving
+	receiving.ReceivingNumbers += "\n96247CISI7"
+	_, err = w.Services.Ledger.SetBankAccountReceiving(context.Background(), 1, linked.BankAccount.ID, receiving)
+	apptest.Must(t, err)
+	_, err = w.Services.Inbound.LinkInbound(context.Background(), 1, inbound.EventLink{EventID: w.NewestEvent().ID}, time.Now())
+	apptest.Must(t, err)
+	if got := newest(); got.BankAccountID != linked.BankAccount.ID || got.ReceivingNumber != "96247CISI7" {
+		t.Errorf("the call that waited is recorded as %+v", got)
+	}
+	w.Wants(webtest.Duplicate, sepay, early)
+
 	signed, header, _ := apptest.SignedCall(payos, strings.Replace(apptest.SignedFields["payos"], `"19354957"`,
 		`"1234567890","virtualAccountNumber":"96247CISI2"`, 1))
 	w.Do("POST", payos.URLPath(), signed, header...).Counts(t)
