@@ -173,9 +173,14 @@ func (c *content) beginsTime(i int) bool {
 // isLong reports whether a word is a number that no reference has.
 func isLong(word string) bool { return digitsOf(word) == len(word) && len(word) > maxNumber }
 
+// isBanksNumber reports whether word i is a long number, and no phone's.
+func (c *content) isBanksNumber(i int) bool {
+	return i < len(c.words) && isLong(c.word(i)) && !isPhone(c.word(i))
+}
+
 // isJoinedByBank reports whether a bank joined words of its own to r.
 func (c *content) isJoinedByBank(r candidate) bool {
-	return r.first > 0 && c.tight(r.first-1) || c.tight(r.last) || c.beginsTime(r.last+1)
+	return r.first > 0 && c.tight(r.first-1) || c.tight(r.last) || c.beginsTime(r.last+1) || c.isBanksNumber(r.last+1)
 }
 
 // isApart reports whether a number that follows letters after a space may be another
@@ -208,7 +213,7 @@ func (c *content) referenceGoesOn(last int) bool {
 		return !c.isBankBehind(last)
 	}
 	next := c.word(last + 1)
-	return (c.near(last) || strings.TrimSpace(gap) == "") && isDigit(next[0]) && !isPhone(next) && !c.beginsTime(last+1)
+	return (c.near(last) || strings.TrimSpace(gap) == "") && isDigit(next[0]) && !isLong(next) && !c.beginsTime(last+1)
 }
 
 // hasOther reports whether the number of another order may stand in the content without
@@ -224,7 +229,7 @@ func (c *content) hasOther(r candidate) bool {
 		}
 		switch {
 		case digitsOf(other) < len(other):
-			ofBank = c.isReference(i) || other == "GD" || other == "CKN"
+			ofBank = c.isReference(i) || other == "GD" || other == "CKN" || other == "L" && c.tight(i) // O@L_080005
 		case i >= r.first && i <= r.last:
 		case ofBank:
 			ofBank = c.tight(i) || c.gap(i) == "."
