@@ -110,10 +110,10 @@ func (s *Service) UpdateAccount(ctx context.Context, id int64, u AccountUpdate) 
 	if u.MaxBankAccounts != nil && (*u.MaxBankAccounts < 0 || *u.MaxBankAccounts > 1_000_000) {
 		v.Add("max_bank_accounts", "must be from 0 to 1000000", "phải từ 0 đến 1000000")
 	}
-	if u.PaymentTolerance != nil && (*u.PaymentTolerance < 0 || *u.PaymentTolerance > MaxTolerance) {
+	if u.PaymentTolerance != nil && (*u.PaymentTolerance < 0 || *u.PaymentTolerance > maxTolerance) {
 		v.Add("payment_tolerance", "must be from 0 to 100,000", "phải từ 0 đến 100.000")
 	}
-	if u.SmallAmount != nil && (*u.SmallAmount < 0 || *u.SmallAmount > MaxTolerance) {
+	if u.SmallAmount != nil && (*u.SmallAmount < 0 || *u.SmallAmount > maxTolerance) {
 		v.Add("small_amount", "must be from 0 to 100,000", "phải từ 0 đến 100.000")
 	}
 	if err := v.Err(); err != nil {
@@ -169,6 +169,6 @@ func IsControl(r rune) bool {
 	return false
 }
 
-// MaxTolerance is the most, in đồng, that a request may lack and count as paid, and that
+// maxTolerance is the most, in đồng, that a request may lack and count as paid, and that
 // counts as a small amount.
-const MaxTolerance = 100_000
+const maxTolerance = 100_000
