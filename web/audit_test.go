@@ -71,6 +71,7 @@ func TestDeedsOfAPI(t *testing.T) {
 	}
 
 	through("PATCH /api/v1/bank-accounts/{id}/toggle", 1, "", app.DeedBankAccountChange, 1)
+	through("PUT /api/v1/bank-accounts/{id}", 1, `{"content_prefix":"SEVQR"}`, app.DeedBankAccountChange, 1)
 	_, err := w.Services.Ledger.ToggleBankAccount(t.Context(), 1, 1, time.Now())
 	apptest.Must(t, err)
 	through("POST /api/v1/bank-accounts", 0, `{"bank":"VCB","account_number":"4711","account_name":"A"}`, app.DeedBankAccountLink, 2)
