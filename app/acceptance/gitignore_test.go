@@ -24,13 +24,13 @@ func TestGitIgnoresWhatCommandsMake(t *testing.T) {
 	}
 	git("init", "--quiet")
 	must(t, os.WriteFile(filepath.Join(dir, ".gitignore"), ignored, 0o600))
-	must(t, os.WriteFile(filepath.Join(dir, "statement.csv"), []byte("Ngày,Nợ,Có\n31/02/2026,,1000\n"), 0o600))
+	must(t, os.WriteFile(filepath.Join(dir, "statement.csv"), []byte("Ngày,Nợ,Có\n28/02/2026,,1000\n31/02/2026,,1000\n"), 0o600))
 	git("add", ".gitignore", "statement.csv")
 
 	p := serveIn(t, dir, anyPort)
 	p.end(t)
 	do(t, dir, "bank", "link", "--bank", "ACB", "--number", "19354957", "--name", "NGUYEN VAN A")
-	do(t, dir, "transaction", "import", "statement.csv", "--dry-run")
+	do(t, dir, "transaction", "import", "statement.csv")
 	do(t, dir, "backup", "copy.db")
 	do(t, dir, "doctor", "--new-key")
 	do(t, dir, "webhook", "create", "--name", "shop", "--url", "https://shop.example.vn/", "--type", "IN")

@@ -54,28 +54,26 @@ func importCommand() *cli.Command {
 
 // imported is the result of an import, as JSON.
 type imported struct {
-	File       string        `json:"file"`
-	Bank       *string       `json:"bank"`  // that the file names; null: none
-	Sheet      *string       `json:"sheet"` // of a spreadsheet
-	DryRun     bool          `json:"dry_run"`
-	Rows       int64         `json:"rows"` // with an amount
-	Recorded   int64         `json:"recorded"`
-	Duplicates int64         `json:"duplicates"` // known already
-	Rejected   int64         `json:"rejected"`
-	InCount    int64         `json:"in_count"` // of the transactions that are recorded, now or before
-	InAmount   int64         `json:"in_amount"`
-	OutCount   int64         `json:"out_count"`
-	OutAmount  int64         `json:"out_amount"`
-	Deliveries int64         `json:"deliveries"`
-	FirstRows  []importedRow `json:"first_rows"` // the first rows as they were understood
-	Skipped    []skipped     `json:"skipped"`    // lines that are no transactions: totals, titles
-	Rejects    *string       `json:"rejects"`    // the reject file; null: there is none
-
-	Differences []differenceJSON `json:"differences"` // where the file doesn't agree with itself
-
-	ImportID *int64         `json:"import_id"` // for --undo; null: nothing was recorded
-	Reasons  []rejectReason `json:"reasons"`   // why, the most frequent first
-	Error    *string        `json:"error"`     // why the file could not be read to its end
+	File        string         `json:"file"`
+	Bank        *string        `json:"bank"`  // that the file names; null: none
+	Sheet       *string        `json:"sheet"` // of a spreadsheet
+	DryRun      bool           `json:"dry_run"`
+	Rows        int64          `json:"rows"` // with an amount
+	Recorded    int64          `json:"recorded"`
+	Duplicates  int64          `json:"duplicates"` // known already
+	Rejected    int64          `json:"rejected"`
+	InCount     int64          `json:"in_count"` // of the transactions that are recorded, now or before
+	InAmount    int64          `json:"in_amount"`
+	OutCount    int64          `json:"out_count"`
+	OutAmount   int64          `json:"out_amount"`
+	Deliveries  int64          `json:"deliveries"`
+	FirstRows   []importedRow  `json:"first_rows"`  // the first rows as they were understood
+	Skipped     []skipped      `json:"skipped"`     // lines that are no transactions: totals, titles
+	Rejects     *string        `json:"rejects"`     // the reject file; null: there is none
+	Differences []difference   `json:"differences"` // where the file doesn't agree with itself
+	ImportID    *int64         `json:"import_id"`   // for --undo; null: nothing was recorded
+	Reasons     []rejectReason `json:"reasons"`     // why, the most frequent first
+	Error       *string        `json:"error"`       // why the file could not be read to its end
 }
 
 // importedRow is a row of the file as it was understood.
@@ -96,8 +94,8 @@ type skipped struct {
 	First  int    `json:"first_line"`
 }
 
-// differenceJSON is where a file doesn't agree with its rows.
-type differenceJSON struct {
+// difference is where a file doesn't agree with its rows.
+type difference struct {
 	Line int    `json:"line"`
 	Text string `json:"text"`
 }
@@ -173,7 +171,7 @@ func newImported(c *cli.Context, s *session.Session, path string, r *statement.R
 		File: path, Bank: api.OrNull(r.Layout.Bank), Sheet: api.OrNull(r.Layout.Sheet), DryRun: c.Bool("dry-run"),
 		Rows: r.Rows, Recorded: r.Recorded, Duplicates: r.Duplicates, Rejected: r.Rejected, Deliveries: r.Deliveries,
 		InCount: r.In.Count, InAmount: r.In.Total, OutCount: r.Out.Count, OutAmount: r.Out.Total,
-		FirstRows: []importedRow{}, Skipped: []skipped{}, Differences: []differenceJSON{},
+		FirstRows: []importedRow{}, Skipped: []skipped{}, Differences: []difference{},
 		Rejects: api.OrNull(rejects.made), Reasons: []rejectReason{},
 	}
 	if r.ImportID != 0 {
@@ -187,7 +185,7 @@ func newImported(c *cli.Context, s *session.Session, path string, r *statement.R
 		v.Skipped = append(v.Skipped, skipped{skip.Reason.EN, skip.Lines, skip.First})
 	}
 	for _, d := range r.Differences {
-		v.Differences = append(v.Differences, differenceJSON{d.Line, d.Text.EN})
+		v.Differences = append(v.Differences, difference{d.Line, d.Text.EN})
 	}
 	for _, reason := range r.Reasons[:min(len(r.Reasons), shownReasons)] {
 		v.Reasons = append(v.Reasons, rejectReason{reason.Text, reason.Rows})

@@ -344,7 +344,7 @@ func TestImportDifferences(t *testing.T) {
 	path := w.file("totals.csv", acbHeader+"02/11/2026,77,GUI XE,,5.000\nTổng cộng,,,,6.000\n")
 	const says = "the total is 6.000, but the rows make 5.000"
 	r := w.imports(importCounts{Rows: 1, Recorded: 1}, path, "--dry-run")
-	if diff := cmp.Diff([]differenceJSON{{4, says}}, r.Differences); diff != "" {
+	if diff := cmp.Diff([]difference{{4, says}}, r.Differences); diff != "" {
 		t.Error(diff)
 	}
 	_, stderr := w.run(2, "transaction", "import", path)
