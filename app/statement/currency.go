@@ -36,26 +36,37 @@ func (r *Reader) readUnit(line record) error {
 		"dòng này ghi “%s” nhưng chỉ ghi nhận số tiền bằng đồng (VND), không nhận ngoại tệ hay đơn vị nghìn, triệu", app.CleanText(value, 60))
 }
 
-// statedUnit finds the unit of amounts that a line names. value is the text that names
-// it, empty where there is none. vnd tells whether the unit is VND and no multiple of it.
+// statedUnit finds the unit of amounts that a line names: behind a label, or another
+// currency at the end of a text about an account or a balance, or at the beginning of one
+// after it ("Số tài khoản: 0123456789 (USD) - NGUYEN VAN A"). A currency in the name of a
+// company, or in a sentence of a footer, doesn't count. value is the text that names the
+// unit, empty where there is none. vnd tells whether it is VND and no multiple of it.
 func statedUnit(r record) (value string, vnd bool) {
-	if value := foreignBeside(r); value != "" {
-		return value, false
-	}
-	for i, c := range r.Cells {
+	about, pending, pendingCompany := false, false, false
+	for _, c := range r.Cells {
 		text := c.Words()
 		if len(text) > 500 {
 			continue
 		}
 		for part := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(";|(\n", r) }) {
-			words, company, ok := cutUnitLabel(wordsOf(part))
-			for next := i + 1; ok && words == "" && next < len(r.Cells); next++ {
-				part = r.Cells[next].Plain()
-				words = wordsOf(part)
+			words := wordsOf(part)
+			if words == "" {
+				continue
 			}
-			if ok && words != "" && (!company || onlyUnits(words)) {
-				return strings.TrimSpace(part), isVND(words)
+			unit, company, ok := cutUnitLabel(words)
+			if pending {
+				unit, company, ok = words, pendingCompany, true
 			}
+			pending, pendingCompany = ok && unit == "", company
+			named := namesAccount(part) || beginsSum(part)
+			switch {
+			case ok && unit != "" && (!company || onlyUnits(unit)):
+				return strings.TrimSpace(part), isVND(unit)
+			case named && foreignWords.ends(words) && !companyWords.in(words),
+				about && foreignWords.begins(" "+strings.TrimLeft(words, "0123456789 ")):
+				return text, false
+			}
+			about = about || named
 		}
 	}
 	return "", false
@@ -86,37 +97,6 @@ func cutUnitLabel(words string) (unit string, company, ok bool) {
 	}
 	first := strings.Fields(words)
 	return words, false, len(first) > 1 && onlyUnits(words) && slices.Contains(multipleWords, " "+first[0]+" ") && first[0][0] > '9'
-}
-
-// foreignBeside returns the cell in which a line about an account or a balance
-// names another currency. The name stands at the end of a cell, or in one that
-// begins with the label of an account: "Số tài khoản: 0123456789 - USD". A currency
-// in the name of a company, or in a sentence of a footer, doesn't count.
-func foreignBeside(r record) string {
-	about := false
-	for _, c := range r.Cells {
-		text := c.Words()
-		if text == "" || len(text) > 150 {
-			continue
-		}
-		words := wordsOf(text)
-		label, _ := cutLabel(text)
-		last := foreignWords.ends(words)
-		named := namesAccount(words) || beginsSum(text)
-		if (named || about && onlyUnits(strings.Map(noDigit, words))) && (last || foreignWords.in(words) && isAccountLabel(label)) &&
-			!companyWords.in(words) {
-			return text
-		}
-		about = about || named
-	}
-	return ""
-}
-
-func noDigit(c rune) rune {
-	if c >= '0' && c <= '9' {
-		return -1
-	}
-	return c
 }
 
 // isVND tells whether words begin with the name of VND, and no multiple of it
