@@ -146,15 +146,16 @@ func ParseUnsigned(body []byte) (Payload, error) {
 	var b struct {
 		Transactions []struct {
 			Payload
-			Code           *string
-			PaymentRequest app.PaymentState `json:"payment_request"`
+			Code            *string
+			ReceivingNumber string           `json:"receiving_number"`
+			PaymentRequest  app.PaymentState `json:"payment_request"`
 		}
 	}
 	if err := json.Unmarshal(body, &b); err != nil || len(b.Transactions) != 1 {
 		return Payload{}, errors.New("not a transaction as baoco sends it")
 	}
 	t := b.Transactions[0]
-	t.Payload.PaymentRequest = t.PaymentRequest
+	t.Payload.PaymentRequest, t.Payload.ReceivingNumber = t.PaymentRequest, t.ReceivingNumber
 	if t.Code != nil {
 		t.Payload.Code = app.PaymentCode{Text: *t.Code, Read: true}
 	}
