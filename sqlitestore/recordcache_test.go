@@ -142,8 +142,8 @@ func recordingFollows(t *testing.T, byCommand bool) {
 	for _, query := range []string{
 		`UPDATE OR IGNORE webhooks SET url = 'https://shop.vn/1' WHERE id = 1`,
 		`WITH x(u) AS (VALUES ('https://shop.vn/2')) UPDATE webhooks SET url = (SELECT u FROM x) WHERE id = 1`,
-		`REPLACE INTO webhooks SELECT id, account_id, name, 'https://shop.vn/3', type, bank_account_id, is_active, created_at, deleted_at,
-			secret, next_secret, overlap_to_ms, secrets_changed_ms, kind, code_prefix, receiving_number FROM webhooks WHERE id = 1`,
+		`REPLACE INTO webhooks (id, account_id, name, url, type, bank_account_id, is_active, created_at, secret, kind)
+			SELECT id, account_id, name, 'https://shop.vn/3', type, bank_account_id, is_active, created_at, secret, kind FROM webhooks WHERE id = 1`,
 	} {
 		must(t, store.Write(ctx, func(exec func(string, ...any) error) error { return exec(query) }))
 		last = check(query, true, last)
