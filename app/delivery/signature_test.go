@@ -302,7 +302,8 @@ func TestPayloadsByOpenSSL(t *testing.T) {
 func TestParseUnsigned(t *testing.T) {
 	t.Parallel()
 	for _, p := range []delivery.Payload{
-		{ID: "7", Gateway: "ACB", TransactionDate: "2026-03-01 08:30:00", TransactionNumber: "FT1", AccountNumber: "0123", Content: "ck \"DH1\" đ",
+		{ID: "7", Gateway: "ACB", TransactionDate: "2026-03-01 08:30:00", TransactionNumber: "FT1", AccountNumber: "0123",
+			Content:      "ck \"DH1\" đ",
 			TransferType: app.In, TransferAmount: 9_999_999_999_999, Code: app.PaymentCode{Text: "DH1", Read: true}, ReceivingNumber: "VQR1",
 			PaymentRequest: app.PaymentState{ID: 3, Due: 5, Received: 6, Overpaid: 1, Reference: "HD-1", Status: "overpaid"}},
 		{ID: "8", Gateway: "VCB", TransferType: app.Out, TransferAmount: 1, Code: app.PaymentCode{Read: true}},
