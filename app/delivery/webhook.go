@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -219,53 +218,6 @@ func (s *Service) CheckWebhook(in WebhookCreate) error {
 
 // maxCodePrefixes is how many prefixes a webhook is limited to at most.
 const maxCodePrefixes = 20
-
-// The own headers of a webhook are for a firewall or a password before the shop.
-const (
-	maxHeaders     = 5
-	maxHeaderName  = 100
-	maxHeaderValue = 1000
-)
-
-var headerName = regexp.MustCompile(`^[A-Za-z0-9-]+$`)
-
-// checkHeaders refuses headers that a call has already, or that say how it is sent.
-func checkHeaders(kind WebhookKind, headers []Header) error {
-	var v app.Invalid
-	if len(headers) > maxHeaders {
-		v.Add("headers", "must be at most 5", "tối đa 5 header")
-	}
-	seen := map[string]bool{}
-	for _, h := range headers {
-		name := strings.ToLower(h.Name)
-		switch {
-		case !headerName.MatchString(h.Name) || len(name) > maxHeaderName || seen[name]:
-			v.Add("headers", "must have names of letters, digits and hyphens, each once", "tên header chỉ gồm chữ, số và gạch nối, không trùng nhau")
-		case strings.Trim(h.Value, " ") != h.Value || h.Value == "" || len(h.Value) > maxHeaderValue || !isPrintable(h.Value):
-			v.Add("headers", "must have values of 1 to 1000 printable ASCII characters", "giá trị header phải có 1 đến 1000 ký tự ASCII in được")
-		case kind == WebhookSepay && name == "authorization", ownHeader(name):
-			v.Add("headers", "must not be "+h.Name+": baoco sends it itself, or it says how the call is sent",
-				"không được là "+h.Name+": baoco tự gửi header này, hoặc nó quy định cách gửi")
-		}
-		seen[name] = true
-	}
-	return v.Err()
-}
-
-// ownHeader reports whether a header, in lower case, is of baoco or of the connection.
-func ownHeader(name string) bool {
-	if slices.ContainsFunc([]string{"content-", "webhook-", "x-webhook-", "x-sepay-", "proxy-", "sec-"},
-		func(prefix string) bool { return strings.HasPrefix(name, prefix) }) {
-		return true
-	}
-	return slices.Contains([]string{"host", "connection", "keep-alive", "transfer-encoding", "te", "trailer", "upgrade",
-		"expect", "user-agent",
-		"accept-encoding"}, name)
-}
-
-func isPrintable(text string) bool {
-	return strings.IndexFunc(text, func(r rune) bool { return r < ' ' || r > '~' }) < 0
-}
 
 // SheetScript is the script that writes the deliveries of a webhook of WebhookSheet
 // into a sheet; it holds what secret lets in.
@@ -491,78 +443,3 @@ var ErrSecretLost error = app.Refused(app.CodeSecretLost, app.Text{
 var ErrTooManyWebhooks error = app.Refused(app.CodeLimitReached, app.Textf(
 	"An account may have at most %d webhooks.",
 	"Mỗi tài khoản có tối đa %d webhook.", MaxWebhooks))
-
-// HealthHours is how many hours the health of a webhook goes back.
-const HealthHours = 24
-
-// HourHealth counts the attempts that began in one hour.
-type HourHealth struct{ Succeeded, Failed int64 }
-
-// WebhookHealth is how a webhook's attempts went lately.
-type WebhookHealth struct {
-	WebhookID   int64
-	Hours       [HealthHours]HourHealth // without tests; clock hours in UTC; the last is the present one
-	FailedInRow int64                   // attempts since the last success, tests included
-	Retrying    int64                   // deliveries that failed so far and are tried again, up to CountedUpTo
-	RetryAt     time.Time               // when the first of them is; zero: there is none
-	HistoryID   int64                   // of the last attempt; 0: none, or it was pruned
-	Last        Result                  // of the last attempt, without Body and Phases
-}
-
-// Sum adds up the hours.
-func (h WebhookHealth) Sum() (sum HourHealth) {
-	for _, hour := range h.Hours {
-		sum.Succeeded += hour.Succeeded
-		sum.Failed += hour.Failed
-	}
-	return sum
-}
-
-// WebhookHealths reads the health of every webhook of an account, by webhook
-// id.
-func (s *Service) WebhookHealths(ctx context.Context, accountID int64, now time.Time) (map[int64]WebhookHealth, error) {
-	list, err := s.store.WebhookHealth(ctx, accountID, 0, now)
-	byID := make(map[int64]WebhookHealth, len(list))
-	for _, h := range list {
-		byID[h.WebhookID] = h
-	}
-	return byID, err
-}
-
-// WebhookHealth reads the health of one webhook; CodeNotFound where there is
-// none.
-func (s *Service) WebhookHealth(ctx context.Context, accountID, webhookID int64, now time.Time) (WebhookHealth, error) {
-	list, err := s.store.WebhookHealth(ctx, accountID, webhookID, now)
-	return app.Find(list, err, func(WebhookHealth) bool { return true }, ErrNoWebhook)
-}
-
-// Health counts the attempts of the last 24 hours and the queue.
-type Health struct {
-	Delivered, Failed int64 // attempts, without tests
-	Pending           int64 // deliveries
-	Unmended          bool  // a delivery that failed is to be tried again, or was given up and not resent
-}
-
-// DeliveryHealth reads the counts of the last 24 hours of the clock.
-func (s *Service) DeliveryHealth(ctx context.Context, accountID int64, now time.Time) (h Health, err error) {
-	sum, err := s.store.RecentAttempts(ctx, accountID, now)
-	if err != nil {
-		return h, err
-	}
-	h.Delivered, h.Failed = sum.Succeeded, sum.Failed
-	if h.Pending, err = s.PendingDeliveries(ctx, accountID, 0); err != nil || h.Failed == 0 {
-		return h, err
-	}
-	hooks, err := s.WebhookHealths(ctx, accountID, now)
-	if err != nil {
-		return h, err
-	}
-	for _, hook := range hooks {
-		h.Unmended = h.Unmended || hook.Retrying > 0
-	}
-	if !h.Unmended {
-		failed, _, e := s.FailedDeliveries(ctx, accountID, Filter{From: now.Add(-app.Recently)}, 1)
-		h.Unmended, err = len(failed) > 0, e
-	}
-	return h, err
-}
