@@ -3,7 +3,6 @@ package delivery
 import (
 	"crypto/rand"
 	"encoding/json"
-	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -34,11 +33,14 @@ type Original struct {
 // one of SePay's: a shop skips an id that it knows.
 const ownSepayIDs = 1_000_000_000
 
-// ParseSepayID reads an id of SePay's that can be passed on.
+// ParseSepayID reads an id of SePay's that can be passed on. 07 and +7 are other ids than 7.
 func ParseSepayID(text string) (id int64, ok bool) {
 	id, err := strconv.ParseInt(text, 10, 64)
-	return id, err == nil && id > 0 && id < ownSepayIDs
+	return id, err == nil && id > 0 && id < ownSepayIDs && strconv.FormatInt(id, 10) == text
 }
+
+// maxOriginalValues is how many values a call of SePay's has at most.
+const maxOriginalValues = 512
 
 // sepayBody is the body of a delivery in SePay's form: the same bytes on every attempt.
 func (o Outgoing) sepayBody() []byte {
@@ -81,13 +83,10 @@ type originalFields map[string]exactjson.Value
 
 func (o Original) fields() originalFields {
 	fields := originalFields{}
-	if v, err := exactjson.Parse(o.Body); err == nil {
-		for _, m := range v.Members {
+	v, _ := exactjson.ParseFields(o.Body, maxOriginalValues) // of what can't be read nothing
+	for _, m := range v.Members {
+		if _, has := fields[m.Key]; !has { // the first one counts, as it does where the call was read
 			fields[m.Key] = m.Value
-		}
-	} else if form, err := url.ParseQuery(string(o.Body)); err == nil {
-		for key := range form {
-			fields[key] = exactjson.Value{Kind: exactjson.String, Text: form.Get(key)}
 		}
 	}
 	return fields
@@ -107,16 +106,20 @@ func (f originalFields) text(key string, otherwise ...string) string {
 }
 
 // literal is a field as SePay sent it, as JSON. In a form a number is a text, and what is
-// missing an empty one.
+// missing an empty one. A balance is one that every shop's program can hold.
 func (f originalFields) literal(key, otherwise string) string {
 	v, has := f[key]
 	switch {
 	case !has || v.Kind == exactjson.Array || v.Kind == exactjson.Object:
 		return otherwise
-	case key == "accumulated" && !exactjson.IsInteger(v.Text), v.Kind == exactjson.String && v.Text == "":
+	case v.Kind == exactjson.String && v.Text == "":
 		return otherwise
 	case key == "accumulated":
-		return v.Text
+		balance, err := strconv.ParseInt(v.Text, 10, 64)
+		if err != nil {
+			return otherwise
+		}
+		return strconv.FormatInt(balance, 10) // JSON has no 007
 	}
 	return string(exactjson.AppendJS(nil, v))
 }

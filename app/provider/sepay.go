@@ -68,7 +68,7 @@ func verifySePay(in Call, h http.Header) inbound.Refusal {
 }
 
 func readSePay(in Call) Reading {
-	v, err := parseFields(in.Body)
+	v, err := exactjson.ParseFields(in.Body, maxNoticeValues)
 	if err != nil {
 		return Reading{Elements: []inbound.Incoming{unreadable(FaultNotJSON, "is neither valid JSON nor a form",
 			"không phải JSON hợp lệ, cũng không phải biểu mẫu")}}

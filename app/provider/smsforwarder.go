@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/exactjson"
 	"baoco/app/inbound"
 	"baoco/app/sms"
 )
@@ -52,7 +53,7 @@ const smsForwarderWindow = 300 * time.Second
 // timestamp + "\n" + secret))). It proves that the caller knew the secret at
 // that time, and nothing of the text.
 func verifySMSForwarder(in Call, _ http.Header) inbound.Refusal {
-	v, err := parseFields(in.Body)
+	v, err := exactjson.ParseFields(in.Body, maxNoticeValues)
 	if err != nil {
 		return refusal(inbound.RefusalMalformed, "The body is neither a form nor a JSON object.",
 			"Nội dung không phải là form hay đối tượng JSON.")
@@ -83,7 +84,7 @@ func verifySMSForwarder(in Call, _ http.Header) inbound.Refusal {
 // notice is the package of its app, whose title is a part of what the bank says. The
 // title of an SMS is the SIM.
 func readSMSForwarder(in Call) Reading {
-	v, err := parseFields(in.Body)
+	v, err := exactjson.ParseFields(in.Body, maxNoticeValues)
 	if err != nil {
 		return Reading{Elements: []inbound.Incoming{unreadable("body", "must be a form or a JSON object", "phải là form hoặc đối tượng JSON")}}
 	}

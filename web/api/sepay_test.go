@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"baoco/app/access"
 	"baoco/app/apptest"
@@ -113,6 +114,52 @@ func TestSepayWebhook(t *testing.T) {
 	}
 	w.Do("GET", "/api/v1/webhooks/1", "", key...).Shows(t, `"kind":"sepay"`, `"auth":"apikey"`, `"headers":["X-Firewall"]`)
 	w.Do("PUT", "/api/v1/webhooks/1", `{"headers":{}}`, key...).Hides(t, "X-Firewall")
+}
+
+// In whatever format SePay calls, and whatever bytes are in it, a shop gets JSON that it can
+// read, with an id that no other transaction has.
+func TestSepayFormats(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.Link("ACB", apptest.SomeAccount)
+	shop := newSepayShop(t, func(http.ResponseWriter, string) {})
+	w.Do("POST", "/api/v1/webhooks", `{"name":"shop","kind":"sepay","auth":"apikey","type":"IN","webhook_url":"`+shop.url+`"}`,
+		"Authorization", "Bearer "+w.APIKey(access.ScopeFull)).WantStatus(t, http.StatusCreated)
+	source, ids := w.Sepay(), map[int64]bool{}
+	multipart := func(fields ...string) string {
+		var b strings.Builder
+		for i := 0; i < len(fields); i += 2 {
+			fmt.Fprintf(&b, "--x\r\nContent-Disposition: form-data; name=%q\r\n\r\n%s\r\n", fields[i], fields[i+1])
+		}
+		return b.String() + "--x--\r\n"
+	}
+	const money = `"gateway":"ACB","accountNumber":"` + apptest.SomeAccount + `","transferType":"in","transferAmount":200000`
+	const form = "&gateway=ACB&accountNumber=" + apptest.SomeAccount + "&transferType=in&transferAmount=200000"
+	for _, c := range []struct{ call, code, content, accumulated string }{
+		{`{"id":7,"code":"DH7","content":"a","accumulated":"007",` + money + `}`, `"DH7"`, "a", "7"},
+		{`{"id":"07","content":"another",` + money + `}`, "null", "another", "0"},
+		{`{"id":"+7","content":"one more",` + money + `}`, "null", "one more", "0"},
+		{`{"id":11,"code":null,"content":"b","accumulated":99999999999999999999,` + money + `}`, "null", "b", "0"},
+		{`{"id":12,"code":"","content":"c","content":"other","accumulated":-5,` + money + `}`, "null", "c", "-5"},
+		{`{"id":8,"content":"d` + "\xff" + `","accumulated":1.5,` + money + `}`, "null", "d\ufffd", "0"},
+		{"id=9&code=DH9&content=e%ff&accumulated=0012" + form, `"DH9"`, "e\ufffd", "12"},
+		{multipart("id", "10", "code", "DH10", "content", "f & content=x", "accumulated", "5", "gateway", "ACB", "accountNumber",
+			apptest.SomeAccount, "transferType", "in", "transferAmount", "200000"), `"DH10"`, "f & content=x", "5"},
+	} {
+		w.Wants(webtest.Counts{Recorded: 1}, source, c.call)
+		body := shop.next(t).body
+		var sent struct {
+			ID                int64
+			Content           string
+			Code, Accumulated json.RawMessage
+		}
+		if err := json.Unmarshal([]byte(body), &sent); err != nil || !utf8.ValidString(body) {
+			t.Errorf("%q makes %q: %v", c.call, body, err)
+		} else if ids[sent.ID] || string(sent.Code) != c.code || sent.Content != c.content || string(sent.Accumulated) != c.accumulated {
+			t.Errorf("%q makes %s", c.call, body)
+		}
+		ids[sent.ID] = true
+	}
 }
 
 // A shop of SePay's took a delivery where it answers 2xx and doesn't say that it failed.
