@@ -155,6 +155,10 @@ func ParseUnsigned(body []byte) (Payload, error) {
 		return Payload{}, errors.New("not a transaction as baoco sends it")
 	}
 	t := b.Transactions[0]
+	if id, err := strconv.ParseInt(t.ID, 10, 64); err != nil || id <= 0 || t.TransferAmount <= 0 || t.TransferAmount > app.MaxAmount ||
+		t.TransferType != app.In && t.TransferType != app.Out {
+		return Payload{}, errors.New("not a transaction as baoco sends it")
+	}
 	t.Payload.PaymentRequest, t.Payload.ReceivingNumber = t.PaymentRequest, t.ReceivingNumber
 	if t.Code != nil {
 		t.Payload.Code = app.PaymentCode{Text: *t.Code, Read: true}

@@ -313,7 +313,12 @@ func TestParseUnsigned(t *testing.T) {
 			t.Errorf("%+v is read as %+v: %v", p, read, err)
 		}
 	}
-	for _, bad := range []string{"", "{}", `{"transactions":[]}`, `{"transactions":[{},{}]}`, `{"transactions":[{"transferAmount":"x"}]}`} {
+	for _, bad := range []string{"", "{}", `{"transactions":[]}`, `{"transactions":[{},{}]}`, `{"transactions":[{"transferAmount":"x"}]}`,
+		`{"transactions":[{"id":"1","transferType":"IN","transferAmount":null}]}`,
+		`{"transactions":[{"id":"1","transferType":"IN","transferAmount":-5}]}`,
+		`{"transactions":[{"id":"1","transferType":"in","transferAmount":5}]}`,
+		`{"transactions":[{"id":"x","transferType":"IN","transferAmount":5}]}`,
+		`{"transactions":[{"id":"1","transferType":"IN","transferAmount":10000000000000}]}`} {
 		if p, err := delivery.ParseUnsigned([]byte(bad)); err == nil {
 			t.Errorf("%q is read as %+v", bad, p)
 		}

@@ -173,7 +173,7 @@ func (l *listener) take(ctx context.Context, e event) error {
 	last := l.memory.Last[l.server]
 	switch e.name {
 	case "removed":
-		l.say("Taken away, because the import of their file was undone: %s", e.data)
+		l.say("Taken away, because the import of their file was undone: %s", terminal.OneLine(e.data))
 		return nil
 	case "": // where the stream begins
 		if e.id < last {
@@ -205,6 +205,9 @@ func (l *listener) forward(ctx context.Context, e event) error {
 	payload, err := delivery.ParseUnsigned([]byte(e.data))
 	if err != nil {
 		return err
+	}
+	if payload.ID != strconv.FormatInt(e.id, 10) {
+		return fmt.Errorf("the event %d has another transaction", e.id)
 	}
 	o := l.as
 	o.Payload, o.Delivery = payload, delivery.Delivery{ID: e.id, CreatedAt: time.Unix(0, 0)}
@@ -250,9 +253,9 @@ func (l *listener) print(p delivery.Payload, r delivery.Result) error {
 			sign = "-"
 		}
 		if !r.OK() {
-			answer += " NOT TAKEN: " + r.Explanation().EN
+			answer += " NOT TAKEN: " + terminal.OneLine(r.Explanation().EN)
 		}
-		line = fmt.Sprintf("%-19s  %-8s %18s  %s  → %s (%d ms)", p.TransactionDate, p.ID, sign+terminal.VND(p.TransferAmount),
+		line = fmt.Sprintf("%-19s  %-8s %18s  %s  → %s (%d ms)", terminal.OneLine(p.TransactionDate), p.ID, sign+terminal.VND(p.TransferAmount),
 			text.Pad(terminal.Clip(terminal.OneLine(p.Content), 40), 40, ' '), answer, r.Duration.Milliseconds())
 	}
 	if _, err := fmt.Fprintln(l.c.App.Writer, line); err != nil {

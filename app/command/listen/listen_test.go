@@ -221,6 +221,72 @@ func TestListen(t *testing.T) {
 	}
 }
 
+// What is recorded while nobody listens comes, though there was no transaction before.
+func TestListenBeforeTheFirst(t *testing.T) {
+	t.Chdir(t.TempDir())
+	w := webtest.NewWorld(t)
+	w.Link("ACB", apptest.SomeAccount)
+	t.Setenv("BAOCO_API_KEY", w.APIKey(access.ScopeListen))
+	called := make(chan struct{}, 10)
+	receiver := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { called <- struct{}{} }))
+	defer receiver.Close()
+	listen := func(until func() bool) {
+		t.Helper()
+		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+		ended := make(chan int)
+		go func() {
+			ended <- command.Run(ctx, []string{"baoco", "listen", "--server", w.URL, "--forward-to", receiver.URL}, nil, io.Discard, io.Discard)
+		}()
+		for ctx.Err() == nil && !until() {
+			time.Sleep(10 * time.Millisecond)
+		}
+		if ctx.Err() != nil {
+			t.Error("nothing comes")
+		}
+		stop()
+		<-ended
+	}
+	listen(func() bool {
+		data, _ := os.ReadFile(".baoco-listen.json")
+		return strings.Contains(string(data), w.URL)
+	})
+	w.Wants(webtest.Counts{Recorded: 1}, w.Native(), apptest.Batch(apptest.Transfer{ID: "E1"}.Native()))
+	listen(func() bool { return len(called) > 0 })
+}
+
+// A server that sends what baoco never does is not believed, and nothing of it reaches the
+// program or steers the terminal.
+func TestListenToAnother(t *testing.T) {
+	t.Chdir(t.TempDir())
+	t.Setenv("BAOCO_API_KEY", "k")
+	transaction := func(id string) string {
+		return `data: {"transactions":[{"id":"` + id + `","transferType":"IN","transferAmount":5}]}` + "\n\n"
+	}
+	for sent, want := range map[string]string{
+		"event: transaction\nid: 3\n" + transaction("4"):                                            "the event 3 has another transaction",
+		"event: transaction\nid: 3\n" + strings.Repeat("data: "+strings.Repeat("x", 1<<19)+"\n", 3): "longer than 1 MiB",
+		"event: removed\nid: 3\ndata: \x1b[31m\n\n":                                                 "undone: \ufffd[31m",
+	} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Method != http.MethodGet {
+				t.Error("the program is called")
+			}
+			w.Header().Set("Content-Type", "text/event-stream")
+			_, _ = io.WriteString(w, "id: 0\n\n"+sent)
+		}))
+		ctx, stop := context.WithCancel(t.Context())
+		var said apptest.Output
+		ended := make(chan int)
+		go func() {
+			ended <- command.Run(ctx, []string{"baoco", "listen", "--server", server.URL, "--forward-to", server.URL}, nil, io.Discard, &said)
+		}()
+		await(t, &said, want)
+		stop()
+		<-ended
+		server.Close()
+	}
+}
+
 // A key that may not, an address that is none, and a damaged memory end the command.
 func TestListenRefuses(t *testing.T) {
 	t.Chdir(t.TempDir())

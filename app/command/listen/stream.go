@@ -19,7 +19,7 @@ import (
 
 const (
 	streamPath = "/api/v1/transactions/stream"
-	maxLine    = 1 << 20          // bytes of a line of the stream
+	maxLine    = 1 << 20          // bytes of a line of the stream, and of the data of an event
 	silence    = 45 * time.Second // of a connection that is lost: the server is heard every 15 seconds
 )
 
@@ -46,7 +46,7 @@ func (l *listener) follow(ctx context.Context) error {
 	}
 	request.Header.Set("Authorization", "Bearer "+l.key)
 	request.Header.Set("Accept", "text/event-stream")
-	if last := l.memory.Last[l.server]; last != 0 {
+	if last, known := l.memory.Last[l.server]; known { // 0: there was no transaction yet
 		request.Header.Set("Last-Event-ID", strconv.FormatInt(last, 10))
 	}
 	response, err := l.client.Do(request)
@@ -130,7 +130,9 @@ func (e *event) add(line string) (whole bool, err error) {
 		e.seen, e.name = true, value
 	case "data":
 		e.seen = true
-		e.data += value
+		if e.data += value; len(e.data) > maxLine {
+			return false, errors.New("an event is longer than 1 MiB")
+		}
 	}
 	return false, nil
 }
