@@ -158,6 +158,7 @@ func TestConnectionsThatAreNotKept(t *testing.T) {
 			"more chunks":                      "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n0\r\n\r\n",
 			"all that is read of a longer one": "HTTP/1.1 200 OK\r\nContent-Length: 70000\r\n\r\n" + strings.Repeat("x", 65536),
 			"longer than what is read":         "HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n" + strings.Repeat("x", 100000),
+			"a time of less than nothing":      "HTTP/1.1 200 OK\r\nKeep-Alive: timeout=-9300000000\r\nContent-Length: 2\r\n\r\nok",
 			"no time":                          "HTTP/1.1 200 OK\r\nKeep-Alive: timeout=1\r\nContent-Length: 2\r\n\r\nok",
 		} {
 			k, sender := startKeeper(t, scheme, func(int, *http.Request) string { return answer })

@@ -154,8 +154,8 @@ func idleTime(response *http.Response) time.Duration {
 	}
 	for part := range strings.SplitSeq(response.Header.Get("Keep-Alive"), ",") {
 		name, value, _ := strings.Cut(strings.TrimSpace(part), "=")
-		if seconds, err := strconv.Atoi(value); err == nil && strings.EqualFold(name, "timeout") && seconds <= 30 {
-			return time.Duration(seconds)*time.Second - time.Second // the receiver's clock began earlier
+		if seconds, err := strconv.Atoi(value); err == nil && strings.EqualFold(name, "timeout") && seconds <= int(idleLimit/time.Second) {
+			return time.Duration(max(seconds, 1)-1) * time.Second // the receiver's clock began earlier
 		}
 	}
 	return idleLimit
