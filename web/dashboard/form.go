@@ -119,7 +119,7 @@ func (v *visit) unchanged(now ...any) error {
 			text = v.RoleName(f)
 		case delivery.WebhookType:
 			text = v.WebhookTypeText(f)
-		case []int64: // ids of what another field names
+		case []int64, bool: // ids of what another field names, and ticks
 			text = ""
 		}
 		if text != "" {

@@ -51,9 +51,16 @@ func (w *templateWalk) list(list *parse.ListNode, dot value) {
 func (w *templateWalk) branch(n parse.BranchNode, dot value, inside func(of value) value) {
 	outer := w.vars
 	w.vars = maps.Clone(outer)
-	in := inside(w.pipe(n.Pipe, dot))
+	of := w.pipe(n.Pipe, dot)
+	in := inside(of)
 	if n.NodeType == parse.NodeRange && len(n.Pipe.Decl) > 0 {
-		w.vars[n.Pipe.Decl[0].Ident[0]] = value{Type: types.Typ[types.String]} // the key of a map
+		key := types.Typ[types.Int]
+		if of.Type != nil {
+			if _, isMap := of.Underlying().(*types.Map); isMap {
+				key = types.Typ[types.String]
+			}
+		}
+		w.vars[n.Pipe.Decl[0].Ident[0]] = value{Type: key}
 		w.vars[n.Pipe.Decl[len(n.Pipe.Decl)-1].Ident[0]] = in
 	}
 	w.list(n.List, in)

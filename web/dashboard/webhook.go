@@ -143,7 +143,8 @@ func (s *Server) editWebhook(v *visit) error {
 	form, in, err := readWebhookForm(v)
 	form.ID, form.Kind, form.HeaderNames = hook.ID, hook.Kind, hook.HeaderNames
 	if err == nil {
-		err = v.unchanged(hook.Name, hook.URL, hook.Type, hook.BankAccountIDs, strings.Join(hook.CodePrefixes, " "))
+		err = v.unchanged(hook.Name, hook.URL, hook.Type, hook.BankAccountIDs, strings.Join(hook.CodePrefixes, " "),
+			hook.CodeOnly, hook.ReceivingNumber)
 	}
 	u := delivery.WebhookUpdate{Name: &in.Name, URL: &in.URL, Type: &in.Type, BankAccountIDs: &in.BankAccountIDs,
 		CodePrefixes: &in.CodePrefixes, CodeOnly: &in.CodeOnly, ReceivingNumber: &in.ReceivingNumber}

@@ -135,6 +135,9 @@ func (s *Server) fillChoices(v *visit, form *webhookForm) error {
 	}
 	form.Banks = v.limitChoices(access.BankAccountLimit{IDs: form.BankAccountIDs}, banks)
 	form.Numbers = receivingNumbers(banks)
+	if to := form.PaidTo; to != "" && !slices.ContainsFunc(form.Numbers, func(n app.ReceivingNumber) bool { return n.Number == to }) {
+		form.Numbers = append(form.Numbers, app.ReceivingNumber{Number: to}) // no longer entered: the limit stays until somebody lifts it
+	}
 	prefixes, err := s.codePrefixes(v)
 	for _, prefix := range ordered(append(prefixes, form.CodePrefixes...)) {
 		form.Prefixes = append(form.Prefixes, prefixChoice{prefix, slices.Contains(form.CodePrefixes, prefix)})

@@ -371,6 +371,35 @@ func TestTwoTabsEditOneWebhook(t *testing.T) {
 	b.Post("/settings/users/2/role", "version", shown, "role", "developer").Shows(t, "changed elsewhere", "“\u2068Accountant\u2069”")
 }
 
+// What a webhook is limited to stays when its form is saved, also where the number and the
+// patterns that it names are gone.
+func TestWebhookLimitsStay(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", access.RoleOwner)
+	w.Link("BIDV", "1234567890")
+	b := w.Browser().SignIn("lan")
+	b.Post("/banks/1/receiving", "receiving_numbers", "96247CISI1 = Quầy 1").Goes(t, "/banks/1")
+	fields := []string{"name", "till", "webhook_url", "https://shop.vn/till", "type", "IN", "receiving_number", "96247CISI1", "code_only", "1"}
+	b.Submit("/webhooks", fields...).WantStatus(t, http.StatusOK)
+	const path = "/webhooks/1/edit"
+	b.Get(path).Shows(t, `<option value="96247CISI1" selected>96247CISI1 = Quầy 1</option>`, `name="code_only" value="1" checked`)
+	b.Post("/banks/1/receiving", "receiving_numbers", "").Goes(t, "/banks/1")
+	b.Get(path).Shows(t, `<option value="96247CISI1" selected>96247CISI1</option>`)
+	version := regexp.MustCompile(`name="version" value="([0-9a-f]{16})"`).FindStringSubmatch(b.Get(path).Body)[1]
+	b.Post(path, append([]string{"version", version}, fields...)...).Goes(t, "/webhooks/1")
+	if hook := w.Webhooks()[0]; hook.ReceivingNumber != "96247CISI1" || !hook.CodeOnly {
+		t.Errorf("%+v", hook)
+	}
+	b.Post(path, "version", version, "name", "till", "webhook_url", "https://shop.vn/till", "type", "IN").Goes(t, "/webhooks/1")
+	a := b.Post(path, append([]string{"version", version}, fields...)...)
+	a.WantStatus(t, http.StatusConflict)
+	a.Shows(t, "changed elsewhere")
+	if hook := w.Webhooks()[0]; hook.ReceivingNumber != "" || hook.CodeOnly {
+		t.Errorf("%+v", hook)
+	}
+}
+
 var webhookActions = []webtest.Action{
 	{"GET", "/webhooks/%d"}, {"GET", "/webhooks/%d/edit"}, {"POST", "/webhooks/%d/edit"}, {"POST", "/webhooks/%d/toggle"},
 	{"POST", "/webhooks/%d/test"},
