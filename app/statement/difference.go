@@ -77,12 +77,42 @@ type reconciliation struct {
 	last             int64   // what it moved
 	broken           int     // the line of the first balance that doesn't join the one before; 0: none
 	straight, turned chain   // turned: where money out came in
+	joins                    // of all balances that are known, whatever lies between them
+}
+
+// joins counts from how many balances the next one that is known follows, and from how many
+// it would where money out came in. Rows without a balance may lie between them.
+type joins struct {
+	straight, turned int
+	line             int   // of the first that it would follow only then
+	known            bool  // there is a balance above
+	balance          int64 // it
+	from, since      int64 // what its row and those after it moved, but the last; what those after it did
+}
+
+func (j *joins) add(line int, s sums, balance int64, known bool) {
+	moved := s.moved()
+	j.since += moved
+	if j.known && known && !s.unsure {
+		follows := func(since, from int64) bool { return balance == j.balance+since || j.balance == balance+from }
+		if straight, turned := follows(j.since, j.from), follows(-j.since, -j.from); straight != turned && straight {
+			j.straight++
+		} else if straight != turned {
+			j.turned++
+			j.line = cmp.Or(j.line, line)
+		}
+	}
+	if known || s.unsure { // behind an amount that isn't known nothing follows
+		j.known, j.balance, j.from, j.since = known && !s.unsure, balance, 0, 0
+	}
+	j.from += moved
 }
 
 // add follows a row.
 func (g *reconciliation) add(line int, s sums, balance int64, known bool) {
 	g.all.add(s)
 	g.page.add(s)
+	g.joins.add(line, s, balance, known)
 	if g.gap = g.gap || !known || s.unsure; g.gap {
 		return
 	}
@@ -161,6 +191,12 @@ func (r *Reader) compare(l line, row *Row) error {
 func (r *Reader) endAccount() error {
 	g := r.present
 	r.present = reconciliation{}
+	otherWay := refusedAt(cmp.Or(g.broken, g.joins.line, g.line),
+		"by the running balances, what is read as money out came in, and the other way round",
+		"theo số dư từng dòng, tiền đọc là ra lại là vào và ngược lại")
+	if g.gap && g.joins.turned > 0 && g.joins.straight == 0 {
+		return otherWay
+	}
 	if g.all.unsure || g.all == (sums{}) {
 		return nil
 	}
@@ -168,16 +204,16 @@ func (r *Reader) endAccount() error {
 		r.compareTotal(t, g.all, r.all)
 	}
 	opening, closing, whole := g.straight.ends()
-	at := cmp.Or(g.broken, g.line)
-	if _, _, turned := g.turned.ends(); !g.gap && !whole && turned && g.all.ins+g.all.outs > 1 {
-		return refusedAt(at, "by the running balances, what is read as money out came in, and the other way round",
-			"theo số dư từng dòng, tiền đọc là ra lại là vào và ngược lại")
+	begin, _, turned := g.turned.ends()
+	if !g.gap && turned && (!whole && g.all.ins+g.all.outs > 1 ||
+		g.opening.line != 0 && g.opening.value == begin && begin != opening) {
+		return otherWay
 	}
 	known := !g.gap && whole && len(g.straight) > 0
 	if g.opening.line != 0 && g.closing.line != 0 {
 		opening, closing, known = g.opening.value, g.opening.value+g.all.moved(), true
 	} else if !g.gap && !whole {
-		r.differ(at, "the balance doesn’t follow from the amounts: some row is missing or is not read rightly",
+		r.differ(cmp.Or(g.broken, g.line), "the balance doesn’t follow from the amounts: some row is missing or is not read rightly",
 			"số dư không khớp với các số tiền: có dòng bị thiếu hoặc bị đọc sai")
 	}
 	if known && g.opening.line != 0 && g.opening.value != opening {
