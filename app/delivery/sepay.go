@@ -1,6 +1,7 @@
 package delivery
 
 import (
+	"bytes"
 	"crypto/rand"
 	"encoding/json"
 	"strconv"
@@ -146,8 +147,10 @@ func isSepayKey(text string) bool {
 }
 
 // sepayRefused reports whether the body of an answer says that the shop didn't take the
-// delivery: {"success": false} at its top.
+// delivery: {"success": false} at its top, whatever a program adds before it, a byte order
+// mark, or behind it.
 func sepayRefused(body []byte) bool {
 	var said struct{ Success *bool }
-	return json.Unmarshal(body, &said) == nil && said.Success != nil && !*said.Success
+	first := json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(body, []byte("\xef\xbb\xbf"))))
+	return first.Decode(&said) == nil && said.Success != nil && !*said.Success
 }
