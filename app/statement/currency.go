@@ -14,7 +14,7 @@ var (
 	foreignWords = listOf("usd|eur|gbp|jpy|aud|cad|chf|sgd|hkd|cny|rmb|cnh|krw|thb|twd|myr|idr|php|nzd|sek|nok|dkk|inr|rub|lak|khr|" +
 		"ngoai te|nguyen te|dollar|dollars|do la|euro")
 	vndWords      = listOf("vnd|dong|d|viet|vietnam|vietnamese|vn|704")
-	multipleWords = listOf("nghin|ngan|trieu|ty|thousand|thousands|million|millions|billion|000|1000|1000000|1k|k")
+	multipleWords = listOf("nghin|ngan|trieu|ty|thousand|thousands|million|millions|billion|000|1000|1000000|1k|k|tr d|tr dong|tr vnd")
 	unitWords     = slices.Concat(vndWords, multipleWords, foreignWords, listOf("1|nam|x"))
 
 	// The labels before the name of a unit; those before the name of a unit or a company;
@@ -96,7 +96,8 @@ func cutUnitLabel(words string) (unit string, company, ok bool) {
 		}
 	}
 	first := strings.Fields(words)
-	return words, false, len(first) > 1 && onlyUnits(words) && slices.Contains(multipleWords, " "+first[0]+" ") && first[0][0] > '9'
+	multiple := len(first) > 1 && (slices.Contains(multipleWords, " "+first[0]+" ") || first[0] == "vnd" && multipleWords.in(words))
+	return words, false, multiple && onlyUnits(words) && first[0][0] > '9'
 }
 
 // isVND tells whether words begin with the name of VND, and no multiple of it

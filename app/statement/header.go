@@ -145,14 +145,14 @@ func headerOf(rows []record, o Options) (h header, ok bool, err error) {
 	for i, name := range names {
 		h.names = append(h.names, name.String())
 		f, problem := name.field(divided)
-		words := headerKey(name.group + " " + name.String())
+		words := headerKey(name.group) + headerKey(name.String()) // each for itself: one of both has few digits
 		switch {
 		case f == "", f == fieldOther:
 			continue
 		case f == fieldCharge:
 			h.charges = append(h.charges, i)
 		case !slices.Contains(moneyFields, f), problem.EN != "":
-		case foreignWords.in(words):
+		case foreignWords.in(words), strings.ContainsAny(name.group+name.String(), "$€£¥"):
 			problem = columnForeign
 		case multipleWords.in(words):
 			problem = columnMultiple
