@@ -24,8 +24,9 @@
 //   - app/provider: one file for each provider: its texts, how its calls are
 //     verified and read, how its list is asked for and read.
 //   - app/exactjson: JSON as it was sent, for signatures and money.
-//   - app/statement: statement files, of whose cells app/sheet, CSV and XLSX, is the
-//     reader and writer. app/sms: texts of banks. app/appsscript: Google Sheets.
+//   - app/sheet: CSV and XLSX: it writes the exports, and reads the cells of statement
+//     files. app/statement: what such a file says. app/sms: texts of banks.
+//     app/appsscript: Google Sheets.
 //     app/vietqr: QR codes. app/verify: why a signature doesn't match.
 //     app/audit: the audit log in sentences. app/fold: text for searching.
 //     app/paymentcode: payment codes in contents.
@@ -70,9 +71,9 @@
 //     slots.go (is one free?) → attempt.go (begin, send, settle, release) →
 //     sender.go (one signed POST) → exchange.go (over a connection that kept.go has for
 //     this webhook alone, or network.go opens past guard.go; phases.go measures it,
-//     classify.go names what went wrong) → Delivery.Attempted in app/delivery
-//     (what follows) → sqlitestore, delivery.go: one commit holds the attempt, the
-//     next due time or the end, and the counters.
+//     classify.go names why no answer came) → WebhookKind.Verdict in app/delivery (what
+//     the answer means) → Delivery.Attempted (what follows) → sqlitestore, delivery.go:
+//     one commit holds the attempt, the next due time or the end, and the counters.
 //   - A transaction on its way to a broker: scheduler, stream.go (a loop for each active
 //     stream, woken when transactions are recorded) → sqlitestore, stream.go: what comes
 //     after the position → stream.Work.Message in app/stream → scheduler/broker,
@@ -115,17 +116,29 @@
 //     web/api/openapi.yaml, vectors in testdata/provider, a page of the help. One
 //     that wants answers of its own needs a file in web/inbound, as vietqr.go.
 //   - A bank's SMS: a label in a part of app/sms (structure.go), and the text as a sample of
-//     its tests. A statement format: words of its headings in app/statement, fields.go.
+//     its tests; the package of a bank's app in sender.go. A statement format: words of its
+//     headings in app/statement, fields.go.
 //   - An endpoint: a line in web/api/routes.go, a handler in its noun's file,
-//     openapi.yaml, an example in testdata/api. "go test ./web/api -run
-//     TestOpenAPIJSON -update" then makes openapi.json of openapi.yaml.
+//     openapi.yaml, the Vietnamese of its descriptions in web/docs/vi.json, an example in
+//     testdata/api. "go test ./web/api -run TestOpenAPIJSON -update" then makes
+//     openapi.json of openapi.yaml.
 //   - A field of the API: the noun's file in web/api, its schema and examples in
-//     openapi.yaml, testdata/api, and testdata/cli: what web/api encodes is also what
-//     the command line prints with -o json.
+//     openapi.yaml, web/docs/vi.json, testdata/api, and testdata/cli: what web/api encodes
+//     is also what the command line prints with -o json. What a webhook's body says of a
+//     transaction is Payload in app/delivery/signature.go.
+//   - A column of the export: app/sheet, its header and width in sheet.go, its cell in
+//     csv.go and in xlsx.go; the headers that an import mustn't take for others in
+//     app/statement, fields.go.
+//   - A wait between attempts: RetrySchedule in app/delivery/delivery.go, and where texts
+//     count the attempts: "six" and "sáu".
+//   - An answer by which a shop took a delivery: WebhookKind.Verdict in
+//     app/delivery/webhook.go, of a shop made for SePay also sepayRefused in sepay.go, why it
+//     failed in explanation.go, the table of the help's sepay-shop.md.
 //   - A page: a line in web/dashboard/routes.go, a handler in its noun's file, a
 //     template. What is in the navigation stands in navigation.go. The last column of
 //     the table says that a form counts once or holds a file. A step of the guide, and a
-//     part of a page that is made elsewhere, are named in routes.go too. What several
+//     part of a page that is made elsewhere, are named in routes.go too. Who may see it is
+//     the permission in its line: permission.go says what each role has. What several
 //     pages use goes into the frame, which uses nothing of a page: the comment of
 //     web/dashboard names its files.
 //   - A text: beside its place, in both languages: {{.T "…" "…"}} in a template, Text
@@ -150,7 +163,8 @@
 //     into its Store.
 //   - A thing that needs attention, and its alert: a kind in app/alert/attention.go with its
 //     words (Name, Text, Action), Attention.Path, and, if there are
-//     alerts about it, alert.Kinds and alertNames in alert.go.
+//     alerts about it, alert.Kinds and alertNames in alert.go. Who sees it beside owners:
+//     attentionTakes in web/dashboard/attention.go.
 //
 // # Glossary
 //
