@@ -130,9 +130,9 @@ const (
 
 // run reads one stream after another, each from where the one before it ended.
 func (l *listener) run(ctx context.Context) error {
-	l.say("%s is called, signed with %s", l.as.URL, l.as.Secrets.Current)
+	l.say("%s is called, with the secret %s", l.as.URL, l.as.Secrets.Current)
 	if last := l.memory.Last[l.server]; last != 0 {
-		l.say("Going on after transaction %d, the last one that was received here. --new begins with what comes from now on.", last)
+		l.say("Going on after transaction %d, where this directory stopped. --new begins with what comes from now on.", last)
 	}
 	defer func() {
 		if len(l.missing) > 0 {

@@ -147,7 +147,7 @@ func TestListen(t *testing.T) {
 		w.Wants(webtest.Counts{Recorded: to - from}, source, apptest.Batch(batch...))
 	}
 	if code := command.Run(t.Context(), []string{"baoco", "listen", "--server", receiver.URL, "--forward-to", receiver.URL, "--kind", "sepay",
-		"--api-key-file", keyFile}, nil, io.Discard, &said); code != 1 || !strings.Contains(said.String(), "signed with "+memory.Key) {
+		"--api-key-file", keyFile}, nil, io.Discard, &said); code != 1 || !strings.Contains(said.String(), "with the secret "+memory.Key) {
 		t.Errorf("as SePay: exit %d, %s", code, said.String())
 	}
 	p.wrong = nil
@@ -164,7 +164,7 @@ func TestListen(t *testing.T) {
 			t.Errorf("stopped: exit %d, %s", code, said.String())
 		}
 	}()
-	await(t, &said, "signed with "+memory.Secret)
+	await(t, &said, "with the secret "+memory.Secret)
 	rounds, each := apptest.Rounds(4, 20), apptest.Rounds(30, 500)
 	// The first transaction is waited for, so that the stream has begun.
 	deadline := time.Now().Add(30 * time.Second)
