@@ -83,7 +83,7 @@ const payloadFrom = ` LEFT JOIN transactions t ON t.id = d.transaction_id LEFT J
 
 const payloadColumns = `d.sample, coalesce(b.bank, ''), coalesce(b.account_number, ''), coalesce(t.number, ''), coalesce(t.type, ''),
 	coalesce(t.amount, 0),
-	coalesce(t.content, ''), t.occurred_at, coalesce(t.zone_offset, 0), t.code, t.payment_request`
+	coalesce(t.content, ''), t.occurred_at, coalesce(t.zone_offset, 0), t.code, t.payment_request, coalesce(t.receiving_number, '')`
 
 // payloadScan reads the payload of a delivery: its transaction, or its test payload.
 type payloadScan struct {
@@ -93,7 +93,7 @@ type payloadScan struct {
 
 func (s *payloadScan) dest() []any {
 	return []any{&s.sample, &s.t.Bank, &s.t.AccountNumber, &s.t.Number, &s.t.Type, &s.t.Amount, &s.t.Content, secondsInto(&s.t.Time),
-		&s.t.ZoneOffset, codeInto{&s.t.Code}, paymentInto{&s.t.PaymentSent}}
+		&s.t.ZoneOffset, codeInto{&s.t.Code}, paymentInto{&s.t.PaymentSent}, &s.t.ReceivingNumber}
 }
 
 func (s *payloadScan) payload(transactionID int64) (p delivery.Payload, err error) {

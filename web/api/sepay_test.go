@@ -15,6 +15,7 @@ import (
 	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/app/delivery"
+	"baoco/app/inbound"
 	"baoco/web/webtest"
 )
 
@@ -254,5 +255,112 @@ func TestChangedFilters(t *testing.T) {
 		`"auth":"apikey"`, `"secret":"the-key-of-the-shop"`} {
 		w.Do("POST", "/api/v1/webhooks", `{"name":"shop","type":"IN","webhook_url":"`+shop.url+`",`+bad+`}`, key...).
 			WantStatus(t, http.StatusUnprocessableEntity)
+	}
+}
+
+// What another provider brings keeps its direction, and nothing of it is taken for SePay's
+// own; what SePay says is passed on, but for what the money is and where it came.
+func TestSepayMoney(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.Link("ACB", apptest.SomeAccount)
+	w.CodePattern("DH")
+	key := []string{"Authorization", "Bearer " + w.APIKey(access.ScopeFull)}
+	w.Do("PUT", "/api/v1/bank-accounts/1", `{"receiving_numbers":[{"number":"VQR1"}]}`, key...).WantStatus(t, http.StatusOK)
+	shop := newSepayShop(t, func(http.ResponseWriter, string) {})
+	w.Do("POST", "/api/v1/webhooks", `{"name":"shop","kind":"sepay","auth":"apikey","type":"ALL","webhook_url":"`+shop.url+`"}`, key...).
+		WantStatus(t, http.StatusCreated)
+	sepay, payos := w.Sepay(), w.Source("payos", "", "")
+	sepayCall := func(id, more string) string {
+		return `{"id":` + id + `,"gateway":"ACB","transferType":"in",` + more + `}`
+	}
+	paid, header, _ := apptest.SignedCall(payos, strings.Replace(apptest.SignedFields["payos"], `"DH7"`,
+		`"DH00000002","virtualAccountNumber":"VQR1"`, 1))
+	for n, c := range []struct {
+		source inbound.Source
+		body   string
+		header []string
+		want   string // without the id
+	}{
+		{w.Native(), apptest.Batch(apptest.Transfer{ID: "92704", Direction: "OUT", Date: "2025-10-14", Content: "DH00000001"}.Native()), nil,
+			`2025-10-14 00:00:00 out 200000 ` + apptest.SomeAccount + ` null "DH00000001" DH00000001`},
+		{payos, paid, header, `2025-10-14 10:59:30 in 5000 ` + apptest.SomeAccount + ` "VQR1" "DH00000002" DH00000002`},
+		{sepay, sepayCall("1000000004", `"transactionDate":"2025-10-14 10:59:31","accountNumber":"`+apptest.SomeAccount+
+			`","content":"a  b","transferAmount":6000`), nil,
+			`2025-10-14 10:59:31 in 6000 ` + apptest.SomeAccount + ` null null a  b`},
+		{sepay, sepayCall("8",
+			`"transactionDate":"2025-10-14 10:59:32","accountNumber":"VQR1","code":{"a":1},"content":"a\nb","transferAmount":7000`), nil,
+			`2025-10-14 10:59:32 in 7000 ` + apptest.SomeAccount + ` "VQR1" null a` + "\nb"},
+	} {
+		if c.header == nil {
+			c.header = apptest.Credentials(c.source, c.body, time.Now())
+		}
+		if got := w.Do("POST", c.source.URLPath(), c.body, c.header...).Counts(t); got != webtest.Recorded {
+			t.Fatalf("%s: %+v", c.body, got)
+		}
+		var sent struct {
+			ID                                                    int64
+			TransactionDate, TransferType, AccountNumber, Content string
+			TransferAmount                                        int64
+			SubAccount, Code                                      json.RawMessage
+		}
+		apptest.Must(t, json.Unmarshal([]byte(shop.next(t).body), &sent))
+		id := int64(1_000_000_001 + n) // of its own
+		if n == 3 {
+			id = 8
+		}
+		if got := fmt.Sprintf("%s %s %d %s %s %s %s", sent.TransactionDate, sent.TransferType, sent.TransferAmount, sent.AccountNumber,
+			sent.SubAccount, sent.Code, sent.Content); got != c.want || sent.ID != id {
+			t.Errorf("%s is delivered as %d %s, want %d %s", c.body, sent.ID, got, id, c.want)
+		}
+	}
+}
+
+// A webhook's own headers are on each of its calls, also after a change that doesn't name
+// them. What a filter can't be is refused, and doesn't become no filter.
+func TestOwnHeadersAndBadFilters(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.Link("ACB", apptest.SomeAccount)
+	w.CodePattern("DH")
+	w.CodePattern("HD")
+	key := []string{"Authorization", "Bearer " + w.APIKey(access.ScopeFull)}
+	shop := newSepayShop(t, func(http.ResponseWriter, string) {})
+	w.Do("POST", "/api/v1/webhooks", `{"name":"shop","type":"IN","headers":{"X-Firewall":"open sesame"},"code_prefixes":["DH","HD"],`+
+		`"webhook_url":"`+shop.url+`"}`, key...).WantStatus(t, http.StatusCreated)
+	w.Do("POST", "/api/v1/webhooks", `{"name":"off","kind":"sepay","auth":"apikey","type":"OUT","webhook_url":"`+shop.url+`"}`, key...).
+		WantStatus(t, http.StatusCreated)
+	source := w.Native()
+	for n, content := range []string{"DH00000001", "HD00000002"} {
+		w.Names(webtest.Recorded, source, apptest.Transfer{ID: fmt.Sprint(n), Content: content})
+		called := shop.next(t)
+		if called.header.Get("X-Firewall") != "open sesame" || !strings.Contains(called.body, content) {
+			t.Errorf("%v %s", called.header, called.body)
+		}
+		w.Do("PUT", "/api/v1/webhooks/1", `{"name":"another"}`, key...).WantStatus(t, http.StatusOK)
+	}
+	for _, bad := range []string{`"bank_account_ids":["1"]`, `"bank_account_ids":1`, `"bank_account_ids":{}`, `"receiving_number":"VQR9"`} {
+		w.Do("PUT", "/api/v1/webhooks/1", `{`+bad+`}`, key...).WantStatus(t, http.StatusUnprocessableEntity)
+	}
+	w.Do("PUT", "/api/v1/webhooks/2", `{"headers":{"Authorization":"Basic eA=="}}`, key...).WantStatus(t, http.StatusUnprocessableEntity)
+	w.Do("PUT", "/api/v1/webhooks/1", `{"headers":{"Authorization":"Basic eA=="}}`, key...).WantStatus(t, http.StatusOK)
+}
+
+// A receiving number is in the body of every attempt, which is the same each time.
+func TestReceivingNumberAgain(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.Link("ACB", apptest.SomeAccount)
+	key := []string{"Authorization", "Bearer " + w.APIKey(access.ScopeFull)}
+	w.Do("PUT", "/api/v1/bank-accounts/1", `{"receiving_numbers":[{"number":"VQR1"}]}`, key...).WantStatus(t, http.StatusOK)
+	shop := newSepayShop(t, func(http.ResponseWriter, string) {})
+	w.Do("POST", "/api/v1/webhooks", `{"name":"shop","type":"IN","receiving_number":"VQR1","webhook_url":"`+shop.url+`"}`, key...).
+		WantStatus(t, http.StatusCreated)
+	w.Names(webtest.Recorded, w.Native(), apptest.Transfer{Account: "VQR1"})
+	first := shop.next(t).body
+	w.Attempts(1, 1)
+	w.Do("POST", "/api/v1/webhooks/1/resend", "", key...).WantStatus(t, http.StatusAccepted)
+	if again := shop.next(t).body; again != first || !strings.Contains(first, `"receiving_number":"VQR1"`) {
+		t.Errorf("first %s, then %s", first, again)
 	}
 }
