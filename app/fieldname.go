@@ -31,6 +31,7 @@ var fieldNames = map[string]Text{
 	"bank_account_id":   {EN: "Bank account", VI: "Tài khoản ngân hàng"},
 	"receiving_number":  {EN: "Receiving number", VI: "Số nhận tiền"},
 	"receiving_numbers": {EN: "Receiving numbers", VI: "Số nhận tiền"},
+	"headers":           {EN: "Own headers", VI: "Header riêng"},
 	"content_prefix":    {EN: "Contents begin with", VI: "Nội dung bắt đầu bằng"},
 	"nickname":          {EN: "Nickname", VI: "Tên gợi nhớ"},
 	"colour":            {EN: "Colour", VI: "Màu"},

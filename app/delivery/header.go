@@ -28,9 +28,10 @@ func checkHeaders(kind WebhookKind, headers []Header) error {
 		name := strings.ToLower(h.Name)
 		switch {
 		case !headerName.MatchString(h.Name) || len(name) > maxHeaderName || seen[name]:
-			v.Add("headers", "must have names of letters, digits and hyphens, each once", "tên header chỉ gồm chữ, số và gạch nối, không trùng nhau")
+			v.Add("headers", "must have names of letters, digits and hyphens, each once",
+				"phải có tên chỉ gồm chữ không dấu, số và gạch nối, không trùng nhau")
 		case strings.Trim(h.Value, " ") != h.Value || h.Value == "" || len(h.Value) > maxHeaderValue || !isPrintable(h.Value):
-			v.Add("headers", "must have values of 1 to 1000 printable ASCII characters", "giá trị header phải có 1 đến 1000 ký tự ASCII in được")
+			v.Add("headers", "must have values of 1 to 1000 printable ASCII characters", "phải có giá trị dài 1 đến 1000 ký tự ASCII in được")
 		case kind == WebhookSepay && name == "authorization", ownHeader(name):
 			v.Add("headers", "must not be "+h.Name+": baoco sends it itself, or it says how the call is sent",
 				"không được là "+h.Name+": baoco tự gửi header này, hoặc nó quy định cách gửi")

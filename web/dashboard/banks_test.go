@@ -234,6 +234,7 @@ func TestReceivingForm(t *testing.T) {
 	}
 	b.Get("/webhooks/1").Shows(t, "receiving number 96247CISI1")
 	w.Browser().Get(r.URLPath()).Shows(t, "96247CISI2", "SEVQR "+r.Code)
+	b.Get("/payments/1").Shows(t, "<code>96247CISI2</code>")
 	if got := header(); got != plain+",Receiving number" {
 		t.Errorf("the columns are %s, and were %s", got, plain)
 	}

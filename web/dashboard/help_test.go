@@ -122,6 +122,9 @@ func TestHelpPages(t *testing.T) {
 			_, article, _ := strings.Cut(a.Body, "<article")
 			article, _, _ = strings.Cut(article, "</article>")
 			heading, _, _ := strings.Cut(markdownFile(t, "help/"+lang+"/"+name+".md"), "\n")
+			if strings.Contains(article, "|--") {
+				t.Errorf("%s/%s: a table is shown as it is written", lang, name)
+			}
 			if !strings.Contains(article, "<h1>"+strings.TrimPrefix(heading, "# ")+"</h1>") {
 				t.Errorf("%s/%s isn't headed %q", lang, name, heading)
 			}

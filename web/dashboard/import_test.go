@@ -170,7 +170,7 @@ func TestImportColumns(t *testing.T) {
 		t.Errorf("%+v", list)
 	}
 	// What the headings are taken for is shown.
-	b.Upload(path, "acb.csv", statementHeader+"02/11/2026,77,A,11.000,\n").Shows(t, "1 new transaction", "as its heading says: Money out",
+	b.Upload(path, "acb.csv", statementHeader+"02/11/2026,77,A,11.000,\n").Shows(t, "1 new transaction", "Money out (by its heading)",
 		`<details class="columns"><summary>`)
 }
 

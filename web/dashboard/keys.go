@@ -110,13 +110,20 @@ func (s *Server) createKey(v *visit) error {
 	if err != nil {
 		return s.showKeys(v, form, err)
 	}
+	lead := app.Text{
+		EN: "Store this key where your program keeps its secrets. Anyone who has it can use the API of this account.",
+		VI: "Hãy lưu khoá này ở nơi an toàn trong chương trình của bạn. Ai có khoá đều dùng được API của tài khoản này.",
+	}
+	example := "curl -H 'Authorization: Bearer " + key + "' " + s.address(v, "/api/v1/transactions")
+	if k.Scope == access.ScopeListen { // the API refuses it everywhere else
+		lead.EN = "Store this key where baoco listen finds it. Anyone who has it can follow the transactions of this account."
+		lead.VI = "Hãy lưu khoá này ở nơi baoco listen đọc được. Ai có khoá đều theo dõi được giao dịch của tài khoản này."
+		example = "BAOCO_API_KEY=" + key + " baoco listen --server " + s.address(v, "") + " --forward-to http://localhost:3000/hook"
+	}
 	return s.showOnce(v, "keys", app.Textf("API key “%s”", "Khoá API “%s”", k.Name), secretPage{
-		Lead: app.Text{
-			EN: "Store this key where your program keeps its secrets. Anyone who has it can use the API of this account.",
-			VI: "Hãy lưu khoá này ở nơi an toàn trong chương trình của bạn. Ai có khoá đều dùng được API của tài khoản này.",
-		}.In(v.Lang),
+		Lead:  lead.In(v.Lang),
 		Label: app.Text{EN: "API key", VI: "Khoá API"}.In(v.Lang), Secret: key, Back: "/keys",
-		Example: "curl -H 'Authorization: Bearer " + key + "' " + s.address(v, "/api/v1/transactions"),
+		Example: example,
 	})
 }
 

@@ -58,6 +58,16 @@ func TestKeyIsShownOnce(t *testing.T) {
 	})
 }
 
+// What is to be tried is what the key may do.
+func TestListenKeyShowsItsCommand(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", access.RoleOwner)
+	a := w.Browser().SignIn("lan").Submit("/keys", "name", "dev", "scope", "listen")
+	a.Shows(t, "BAOCO_API_KEY=baoco_", "baoco listen --server http")
+	a.Hides(t, "curl")
+}
+
 // Two clicks at the same moment make one key.
 func TestKeyFormSentTwiceAtOnce(t *testing.T) {
 	t.Parallel()

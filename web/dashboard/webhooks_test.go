@@ -46,6 +46,28 @@ func TestSepayShopForm(t *testing.T) {
 	b.Get("/webhooks/1").Hides(t, "the-key-of-the-shop", "Google Sheets")
 }
 
+// The calls of a webhook for SePay have no signature of baoco's that could be checked: where
+// they are refused, the key is meant.
+func TestSepayShopRefuses(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.Link("ACB", apptest.SomeAccount)
+	w.User(1, "minh", access.RoleOwner)
+	hook, _, err := w.Services.Deliveries.CreateWebhook(t.Context(), 1, delivery.WebhookCreate{Name: "woo", Kind: delivery.WebhookSepay,
+		Auth: delivery.SepayAPIKey, URL: newMoody(t, 401, "wrong key").url, Type: delivery.WebhookIn}, time.Now())
+	apptest.Must(t, err)
+	w.Pay(1, "1", "DH1")
+	w.Attempts(1, 1)
+	w.Exhaust(hook.ID, delivery.Result{StatusCode: 401, Error: delivery.ErrorHTTPStatus})
+	b := w.Browser().SignIn("minh")
+	for _, path := range []string{"/webhooks/1", "/deliveries/1"} {
+		b.Get(path).Shows(t, "Your shop refused the key", "/help/sepay-shop")
+		b.Get(path).Hides(t, "/tools/signature", "/help/receiver-401")
+	}
+	b.Post("/webhooks/1/test")
+	b.Get("/webhooks/1").Hides(t, "/tools/signature", "/help/receiver-401")
+}
+
 func TestWebhookForm(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)

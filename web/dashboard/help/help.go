@@ -14,6 +14,7 @@ import (
 
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/text"
 )
 
@@ -57,7 +58,7 @@ func Render(name string, lang app.Lang) (template.HTML, error) {
 	if err != nil {
 		return "", err
 	}
-	markdown := goldmark.New()
+	markdown := goldmark.New(goldmark.WithExtensions(extension.Table))
 	tree := markdown.Parser().Parse(text.NewReader(page))
 	_ = ast.Walk(tree, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if link, is := n.(*ast.Link); is && entering {
