@@ -148,8 +148,8 @@ func (s *Store) addOriginal(ctx context.Context, o *delivery.Outgoing) error {
 	if o.Kind != delivery.WebhookSepay {
 		return nil
 	}
-	err := s.queryRow(ctx, `SELECT coalesce(t.sepay_id, 0), iif(t.sepay_id IS NOT NULL AND t.channel = 'call', e.body, NULL)
-		FROM transactions t `+fromEvent+` WHERE t.id = ?`, o.TransactionID).Scan(&o.Original.ID, &o.Original.Body)
+	err := s.queryRow(ctx, `SELECT coalesce(t.sepay_id, 0), iif(s.provider = 'sepay' AND t.channel = 'call', e.body, NULL)
+		FROM transactions t LEFT JOIN sources s ON s.id = t.source_id `+fromEvent+` WHERE t.id = ?`, o.TransactionID).Scan(&o.Original.ID, &o.Original.Body)
 	if noRows(err) { // a test
 		err = nil
 	}

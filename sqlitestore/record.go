@@ -198,12 +198,19 @@ var insertTransaction = insertInto("transactions",
 	amount, content, search, occurred_at, date_only, date_flaw, zone_offset, created_at, code, payment_request, balance, available,
 	unclocked, unmatched, receiving_number, sepay_id`)
 
-// sepayID is the id that SePay gave a transaction; nil where another provider brought it.
-func sepayID(e report) any {
-	if id, ok := delivery.ParseSepayID(e.EventID); ok && e.provider == "sepay" {
-		return id
+// sepayID is the id under which SePay's shops hear of a transaction: SePay's own. It is nil
+// where another provider brought it, or where another account at SePay gave the id before.
+func (r *recorder) sepayID(accountID int64, e report) (any, error) {
+	id, ok := delivery.ParseSepayID(e.EventID)
+	if !ok || e.provider != "sepay" {
+		return nil, nil
 	}
-	return nil
+	taken, err := scanOne[bool](r.tx.queryRow(`SELECT EXISTS (SELECT 1 FROM transactions INDEXED BY transactions_sepay
+		WHERE account_id = ? AND sepay_id = ? AND sepay_id IS NOT NULL)`, accountID, id))
+	if err != nil || taken {
+		return nil, err
+	}
+	return id, nil
 }
 
 // insert adds the transaction, its share of the totals and of the payment request that it
@@ -228,11 +235,15 @@ func (r *recorder) insert(b app.BankAccount, e report) (int64, error) {
 	if match.ID != 0 {
 		t.PaymentSent = match.With(t.Amount, match.LateFor(t, r.now), r.now).State(r.now)
 	}
+	sepayID, err := r.sepayID(b.AccountID, e)
+	if err != nil {
+		return 0, err
+	}
 	t.ID, err = r.tx.insert(insertTransaction, b.AccountID, b.ID, e.source, string(e.EventIDChannel), nullIfZero(e.event),
 		nullIfZero(e.importID),
 		e.Number, string(e.Type), e.Amount, e.Content, app.SearchText(e.Content, e.Number), e.Time.Unix(), e.DateOnly, string(e.DateFlaw),
 		offset, r.now.Unix(), codeOrNull(t.Code), paymentOrNull(t.PaymentSent), nullIfZero(e.Balance), nullIfZero(e.Available),
-		e.Unclocked(), cache.payments && e.Type == app.In && match.ID == 0, t.ReceivingNumber, sepayID(e))
+		e.Unclocked(), cache.payments && e.Type == app.In && match.ID == 0, t.ReceivingNumber, sepayID)
 	if err != nil {
 		return 0, err
 	}

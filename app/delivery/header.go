@@ -43,7 +43,7 @@ func checkHeaders(kind WebhookKind, headers []Header) error {
 
 // ownHeader reports whether a header, in lower case, is of baoco or of the connection.
 func ownHeader(name string) bool {
-	if slices.ContainsFunc([]string{"content-", "webhook-", "x-webhook-", "x-sepay-", "proxy-", "sec-"},
+	if slices.ContainsFunc([]string{"content-", "webhook-", "x-webhook-", "x-sepay-", "proxy", "sec-"},
 		func(prefix string) bool { return strings.HasPrefix(name, prefix) }) {
 		return true
 	}

@@ -60,9 +60,13 @@ func (s *Sender) Send(ctx context.Context, o delivery.Outgoing) delivery.Result 
 	if err == nil {
 		defer response.Body.Close()
 		result.StatusCode = response.StatusCode
-		stop := time.AfterFunc(bodyTimeout, cancel)
+		wait := bodyTimeout
+		if o.Kind == delivery.WebhookSepay { // the body says whether it was taken
+			wait = max(wait, s.Limit-result.Duration)
+		}
+		stop := time.AfterFunc(wait, cancel)
 		answer = readSome(response.Body, o.Kind)
-		stop.Stop()
+		late = !stop.Stop() && o.Kind == delivery.WebhookSepay || late
 		result.Body = answer[:min(len(answer), keptBody)]
 	}
 	switch {

@@ -9,3 +9,4 @@ ALTER TABLE webhooks ADD COLUMN headers BLOB; -- sealed; NULL: none
 
 -- Under which SePay names it to shops; NULL: another provider brought it.
 ALTER TABLE transactions ADD COLUMN sepay_id INTEGER;
+CREATE UNIQUE INDEX transactions_sepay ON transactions (account_id, sepay_id) WHERE sepay_id IS NOT NULL;

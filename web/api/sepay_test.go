@@ -364,3 +364,49 @@ func TestReceivingNumberAgain(t *testing.T) {
 		t.Errorf("first %s, then %s", first, again)
 	}
 }
+
+// Two accounts at SePay may give the same id. The shop, which skips what it knows, hears of
+// both transactions, each with SePay's words.
+func TestTwoSepaysForOneShop(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.Link("VCB", "0123499999")
+	shop := newSepayShop(t, func(http.ResponseWriter, string) {})
+	w.Do("POST", "/api/v1/webhooks", `{"name":"shop","kind":"sepay","auth":"apikey","type":"IN","webhook_url":"`+shop.url+`"}`,
+		"Authorization", "Bearer "+w.APIKey(access.ScopeFull)).WantStatus(t, http.StatusCreated)
+	ids := map[int64]bool{}
+	for n, source := range []inbound.Source{w.Sepay(), w.Sepay()} {
+		w.Wants(webtest.Counts{Recorded: 1}, source, fmt.Sprintf(`{"id":7,"gateway":"Vietcombank","transactionDate":"2026-03-0%d 14:02:37",
+			"accountNumber":"0123499999","code":"DH%d","content":"ck","transferType":"in","transferAmount":5000,"accumulated":0,
+			"subAccount":null,"referenceCode":"FT%d","description":""}`, n+1, n, n))
+		var sent struct {
+			ID   int64
+			Code string
+		}
+		apptest.Must(t, json.Unmarshal([]byte(shop.next(t).body), &sent))
+		if ids[sent.ID] = true; sent.Code != fmt.Sprint("DH", n) {
+			t.Errorf("%+v", sent)
+		}
+	}
+	if len(ids) != 2 || !ids[7] {
+		t.Errorf("the ids are %v", ids)
+	}
+}
+
+// A shop may say late that it failed.
+func TestLateWordsOfASepayShop(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.Link("ACB", apptest.SomeAccount)
+	shop := newSepayShop(t, func(w http.ResponseWriter, _ string) {
+		_ = http.NewResponseController(w).Flush()
+		time.Sleep(1500 * time.Millisecond) // longer than the words of other receivers are waited for
+		_, _ = io.WriteString(w, `{"success":false}`)
+	})
+	w.Do("POST", "/api/v1/webhooks", `{"name":"shop","kind":"sepay","auth":"apikey","type":"IN","webhook_url":"`+shop.url+`"}`,
+		"Authorization", "Bearer "+w.APIKey(access.ScopeFull)).WantStatus(t, http.StatusCreated)
+	w.Wants(webtest.Counts{Recorded: 1}, w.Native(), apptest.Batch(apptest.Transfer{}.Native()))
+	if a := w.Attempts(1, 1)[0]; a.Result.OK() || a.Result.Error != delivery.ErrorAnswer {
+		t.Errorf("%+v", a.Result)
+	}
+}

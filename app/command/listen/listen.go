@@ -105,7 +105,7 @@ func newListener(c *cli.Context) (*listener, error) {
 		return nil, terminal.Usagef("--kind must be standard or sepay, not %q", l.as.Kind)
 	}
 	if c.Bool("new") {
-		delete(l.memory.Last, l.server)
+		delete(l.memory.Last, l.pair())
 	}
 	return l, nil
 }
@@ -131,7 +131,7 @@ const (
 // run reads one stream after another, each from where the one before it ended.
 func (l *listener) run(ctx context.Context) error {
 	l.say("%s is called, with the secret %s", l.as.URL, l.as.Secrets.Current)
-	if last := l.memory.Last[l.server]; last != 0 {
+	if last := l.memory.Last[l.pair()]; last != 0 {
 		l.say("Going on after transaction %d, where this directory stopped. --new begins with what comes from now on.", last)
 	}
 	defer func() {
@@ -140,7 +140,7 @@ func (l *listener) run(ctx context.Context) error {
 		}
 	}()
 	for wait := firstWait; ; wait = min(2*wait, lastWait) {
-		began := l.memory.Last[l.server]
+		began := l.memory.Last[l.pair()]
 		err := l.follow(ctx)
 		if refused := (*refusedError)(nil); errors.As(err, &refused) || ctx.Err() != nil {
 			return err
@@ -148,7 +148,7 @@ func (l *listener) run(ctx context.Context) error {
 		if fault := (*localError)(nil); errors.As(err, &fault) {
 			return fault.error
 		}
-		if l.memory.Last[l.server] != began {
+		if l.memory.Last[l.pair()] != began {
 			wait = firstWait
 		}
 		l.say("The connection to %s is lost: %v. It is made again in %s; nothing is left out.", l.server, err, wait)
@@ -160,6 +160,9 @@ func (l *listener) run(ctx context.Context) error {
 	}
 }
 
+// pair names the server and the program in the memory.
+func (l *listener) pair() string { return l.server + " " + l.as.URL }
+
 // say writes a line for the person, beside the data.
 func (l *listener) say(format string, args ...any) {
 	fmt.Fprintf(l.c.App.ErrWriter, format+"\n", args...)
@@ -170,7 +173,7 @@ type localError struct{ error }
 
 // take handles one event of the stream.
 func (l *listener) take(ctx context.Context, e event) error {
-	last := l.memory.Last[l.server]
+	last := l.memory.Last[l.pair()]
 	switch e.name {
 	case "removed":
 		l.say("Taken away, because the import of their file was undone: %s", terminal.OneLine(e.data))
@@ -189,8 +192,8 @@ func (l *listener) take(ctx context.Context, e event) error {
 	default:
 		return nil
 	}
-	l.memory.Last[l.server] = e.id
-	if err := l.memory.save(); err != nil {
+	l.memory.Last[l.pair()] = e.id
+	if err := l.memory.save(l.pair()); err != nil {
 		return &localError{terminal.Exit(terminal.ExitDatabase, err)}
 	}
 	return nil

@@ -1,12 +1,14 @@
 package listen
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"baoco/app/delivery"
 )
@@ -19,7 +21,7 @@ type memory struct {
 	path   string
 	Secret string           `json:"secret"` // that signs the calls
 	Key    string           `json:"key"`    // of calls of the kind sepay
-	Last   map[string]int64 `json:"last"`   // the id of the last transaction that was received, by the server's address
+	Last   map[string]int64 `json:"last"`   // the id of the last transaction that was received, by the addresses of server and program
 }
 
 // remember reads the file, or makes it with a new secret.
@@ -39,17 +41,34 @@ func remember(path string) (*memory, error) {
 	if m.Last == nil {
 		m.Last = map[string]int64{}
 	}
-	return m, m.save()
+	return m, m.save("")
 }
 
-// save replaces the file as a whole, so that a crash leaves the old one or the new one.
-func (m *memory) save() error {
+// save replaces the file as a whole, so that a crash leaves the old one or the new one. What
+// another command in this directory has received meanwhile stays; own is what this one has.
+func (m *memory) save(own string) error {
+	var now memory
+	if data, err := os.ReadFile(m.path); err == nil && json.Unmarshal(data, &now) == nil {
+		for pair, id := range now.Last {
+			if pair != own {
+				m.Last[pair] = id
+			}
+		}
+	}
 	data, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(m.path+".new", append(data, '\n'), 0o600); err != nil {
+	file, err := os.CreateTemp(filepath.Dir(m.path), memoryFile+".*") // for its owner only
+	if err != nil {
 		return err
 	}
-	return os.Rename(m.path+".new", m.path)
+	_, err = file.Write(append(data, '\n'))
+	if err = cmp.Or(err, file.Close()); err == nil {
+		err = os.Rename(file.Name(), m.path)
+	}
+	if err != nil {
+		_ = os.Remove(file.Name())
+	}
+	return err
 }

@@ -46,7 +46,7 @@ func (l *listener) follow(ctx context.Context) error {
 	}
 	request.Header.Set("Authorization", "Bearer "+l.key)
 	request.Header.Set("Accept", "text/event-stream")
-	if last, known := l.memory.Last[l.server]; known { // 0: there was no transaction yet
+	if last, known := l.memory.Last[l.pair()]; known { // 0: there was no transaction yet
 		request.Header.Set("Last-Event-ID", strconv.FormatInt(last, 10))
 	}
 	response, err := l.client.Do(request)
