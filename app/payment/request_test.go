@@ -1154,3 +1154,54 @@ func TestPaymentCodesOfLetters(t *testing.T) {
 		}
 	}
 }
+
+// What a bank may have cut or joined pays a request only while it can be paid, and where no
+// other reference goes on behind it, be it with letters. The rest of a request is an amount
+// that it asks for too.
+func TestPaymentByReferenceThatMayBeCut(t *testing.T) {
+	t.Parallel()
+	d := newCashDesk(t)
+	const joined = "103968000085-%s-CHUYEN TIEN-OQCH0002sFyH-MOMO103968000085MOMO"
+	expired := d.ask(payment.RequestCreate{Amount: 1000, Reference: "ORD1001", ExpiresIn: time.Minute})
+	d.now = expired.ExpiresAt.Add(time.Hour)
+	d.says(d.pay("1000", 1000, fmt.Sprintf(joined, "ORD1001")), "none")
+	d.is(expired, app.PaymentExpired, 0, 1000)
+	cancelled := d.ask(payment.RequestCreate{Amount: 1500, Reference: "ORD1002"})
+	d.cancel(cancelled)
+	d.says(d.pay("1000", 1500, fmt.Sprintf(joined, "ORD1002")), "none")
+
+	short := d.ask(payment.RequestCreate{Amount: 2000, Reference: "ORD2001"})
+	d.ask(payment.RequestCreate{Amount: 2001, Reference: "ORD2001B"})
+	d.says(d.pay("1000", 2000, fmt.Sprintf(joined, "ORD2001")), "none")
+	d.is(short, app.PaymentOpen, 0, 2000)
+
+	half := d.ask(payment.RequestCreate{Amount: 3000, Reference: "ORD3001"})
+	d.says(d.pay("1000", 1234, "ORD3001"), fmt.Sprintf("%d ORD3001 underpaid 1234/3000", half.ID))
+	d.says(d.pay("1000", 1766, fmt.Sprintf(joined, "ORD3001")), fmt.Sprintf("%d ORD3001 paid 3000/3000", half.ID))
+}
+
+// A content prefix is no part of what a later report names, nor of what an earlier one did.
+func TestLaterReportBehindAPrefix(t *testing.T) {
+	t.Parallel()
+	d := newCashDesk(t)
+	_, err := d.Services.Ledger.SetBankAccountReceiving(t.Context(), 1, 1, app.BankAccountReceiving{ContentPrefix: "SEVQR"})
+	apptest.Must(t, err)
+	second := d.Native()
+	tell := func(amount int64, number, before, after string) {
+		t.Helper()
+		d.record(1, inbound.Incoming{AccountNumber: "1000", Amount: amount, Number: number, Content: before, Time: d.now})
+		got, err := d.Services.Inbound.RecordTransactions(t.Context(),
+			inbound.Call{AccountID: 1, Source: second, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: d.now,
+				Elements: []inbound.Incoming{{EventID: number, Number: number, Gateway: "ACB", AccountNumber: "1000", Type: app.In, Amount: amount,
+					Content: after, Time: d.now}}})
+		apptest.Must(t, err)
+		if got.Outcomes[0] != inbound.OutcomeDuplicate {
+			t.Fatalf("%q was %s", after, got.Outcomes[0])
+		}
+	}
+	paid, other := d.ask(payment.RequestCreate{Amount: 1000}), d.ask(payment.RequestCreate{Amount: 2000})
+	tell(1000, "FT1", "", "SEVQR"+paid.Code)
+	d.is(paid, app.PaymentPaid, 1000, 0)
+	tell(2000, "FT2", "SEVQRDH99999999", "SEVQR "+other.Code)
+	d.is(other, app.PaymentOpen, 0, 2000)
+}

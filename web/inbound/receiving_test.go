@@ -138,3 +138,38 @@ func TestReceivingNumbers(t *testing.T) {
 		t.Errorf("%+v is for no request", got)
 	}
 }
+
+// A receiving number is of one bank, and of one bank account: a source that is narrowed to
+// another one records nothing on it. A request that names no number asks for the first one.
+func TestReceivingNumberOfOneBankAccount(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	ctx := context.Background()
+	first, second := w.Link("BIDV", "1234567890"), w.Link("BIDV", "777")
+	w.CodePattern("DH")
+	set := func(numbers, prefix string) error {
+		_, err := w.Services.Ledger.SetBankAccountReceiving(ctx, 1, first.ID,
+			app.BankAccountReceiving{ReceivingNumbers: numbers, ContentPrefix: prefix})
+		return err
+	}
+	if set("VQR1\nVQR 1", "") == nil || set("777", "") == nil {
+		t.Error("a number is taken twice")
+	}
+	apptest.Must(t, set("VQR1\nVQR2", "SEVQR"))
+	narrow, err := w.Services.Inbound.AddSource(ctx, 1,
+		inbound.SourceAdd{Provider: "native", Name: "narrow", BankAccountID: second.ID}, time.Now())
+	apptest.Must(t, err)
+	w.Names(webtest.Unassigned, narrow, apptest.Transfer{ID: "1", Gateway: "BIDV", Account: "VQR1"})
+	w.Names(webtest.Unassigned, w.Native(), apptest.Transfer{ID: "2", Gateway: "ACB", Account: "VQR1"})
+	w.WantTransactions(0)
+
+	r := w.PaymentRequest(payment.RequestCreate{Amount: 5000, BankAccountID: first.ID, Reference: "ORD10293"})
+	if transfer, _, err := r.Transfer(); err != nil || transfer.Account != "VQR1" {
+		t.Errorf("the request asks for %+v: %v", transfer, err)
+	}
+	w.Names(webtest.Recorded, w.Native(), apptest.Transfer{ID: "3", Gateway: "BIDV", Account: "VQR1", Amount: 5000,
+		Date: time.Now().In(w.Services.Ledger.Zone()).Format(app.TimeLayout), Content: "SEVQRORD10293 thanh toan"})
+	if got := w.WantTransactions(1)[0]; got.PaymentRequest.ID != r.ID {
+		t.Errorf("%+v is for no request", got)
+	}
+}
