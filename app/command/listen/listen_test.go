@@ -16,6 +16,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -319,5 +320,75 @@ func TestListenRefuses(t *testing.T) {
 	apptest.Must(t, os.WriteFile(".baoco-listen.json", []byte("{}"), 0o600))
 	if code, said := run("k", good...); code != 4 || !strings.Contains(said, "is damaged") {
 		t.Errorf("a damaged memory: exit %d, %s", code, said)
+	}
+}
+
+// A server that is busy and a program that isn't there yet cost nothing: the command waits for
+// both, and each transaction is called once. With --new it begins with what comes then.
+func TestListenWaits(t *testing.T) {
+	t.Chdir(t.TempDir())
+	t.Setenv("BAOCO_API_KEY", "k")
+	var asked atomic.Int32
+	from := make(chan string, 10)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if asked.Add(1) == 1 {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		from <- r.Header.Get("Last-Event-ID")
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = io.WriteString(w, "id: 2\n\n")
+		for _, id := range []string{"3", "3", "4"} {
+			_, _ = io.WriteString(w, "event: transaction\nid: "+id+"\ndata: "+`{"transactions":[{"id":"`+id+
+				`","transferType":"IN","transferAmount":5}]}`+"\n\n")
+		}
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+	}))
+	defer server.Close()
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	apptest.Must(t, err)
+	address := free.Addr().String()
+	apptest.Must(t, free.Close())
+	run := func(said *apptest.Output, out io.Writer, more ...string) (end func()) {
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan int)
+		go func() {
+			ended <- command.Run(ctx, append([]string{"baoco", "listen", "--server", server.URL, "--forward-to", "http://" + address}, more...),
+				nil, out, said)
+		}()
+		return func() { stop(); <-ended }
+	}
+	var said, out apptest.Output
+	end := run(&said, &out)
+	await(t, &said, "Transaction 3 waits for it")
+	l, err := net.Listen("tcp", address)
+	apptest.Must(t, err)
+	called := make(chan string, 10)
+	program := &http.Server{Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		var call struct{ Transactions []struct{ ID string } }
+		_ = json.NewDecoder(r.Body).Decode(&call)
+		called <- call.Transactions[0].ID
+	})}
+	go func() { _ = program.Serve(l) }()
+	defer program.Close()
+	if first, second := apptest.Receive(t, "call", called), apptest.Receive(t, "call", called); first != "3" || second != "4" {
+		t.Errorf("the program is called with %s and %s", first, second)
+	}
+	await(t, &out, "  4  ")
+	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		if data, _ := os.ReadFile(".baoco-listen.json"); strings.Contains(string(data), `": 4`) {
+			break
+		}
+	}
+	end()
+	end = run(new(apptest.Output), io.Discard)
+	if a, b := <-from, apptest.Receive(t, "connection", from); a != "" || b != "4" {
+		t.Errorf("the streams begin after %q and %q", a, b)
+	}
+	end()
+	defer run(new(apptest.Output), io.Discard, "--new")()
+	if after := apptest.Receive(t, "connection", from); after != "" {
+		t.Errorf("with --new the stream begins after %q", after)
 	}
 }
