@@ -86,6 +86,10 @@ func TestReportIsParted(t *testing.T) {
 	w.Names(webtest.Duplicate, sepay, first)
 	w.Names(webtest.Duplicate, native, second)
 	w.WantTransactions(2)
+	// Each of the two is one that the other channel hasn't told.
+	w.Names(webtest.Duplicate, native, apptest.Transfer{ID: "n1", Content: first.Content})
+	w.Names(webtest.Duplicate, sepay, apptest.Transfer{ID: "2", Content: second.Content})
+	w.WantTransactions(2)
 	shop.Waits(w, "/a 1", "/a 2")
 	w.Tallies()
 }
