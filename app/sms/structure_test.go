@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/text/unicode/norm"
 
@@ -118,6 +119,7 @@ func TestStructureInDoubt(t *testing.T) {
 		"no balance, perhaps a gift":   "TK 0123456789 duoc tặng 50,000VND. ND: Uu dai thang 10",
 		"no balance, a failed one":     amount + " luc 10:20 09/10/2025. ND: DH123. Giao dich khong thanh cong",
 		"a failed one":                 "TK 0123456789 -500,000VND. SD: 1,000,000VND. Giao dich khong thanh cong",
+		"a failed one by its content":  "TK 0123456789 -500,000VND luc 10:20 09/10/2025. SD: 1,000,000VND. ND: GD khong thanh cong",
 		"a figure behind the balance":  amount + ". SD: 1,000,000VND. Phi 11,000",
 		"an amount behind the balance": amount + ". SD: 1,000,000VND. Thu 500,000 VND",
 		"a currency behind a balance":  "TK 0123456789 +500,000. SD: 1,000,000 USD. NGUYEN VAN A",
@@ -186,6 +188,22 @@ func TestStructureBank(t *testing.T) {
 		m, kind, fault := sms.Read(sms.Message{Sender: test.sender, Text: test.text, ReceivedAt: received}, zone)
 		if kind != sms.Balance || m.Bank != test.bank {
 			t.Errorf("%q from %q: %v %v, bank %q, want %q", test.text, test.sender, kind, fault, m.Bank, test.bank)
+		}
+	}
+}
+
+// A balance below zero is another one than the same above it: by balances reports are taken
+// for one movement.
+func TestBalanceBelowZero(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]int64{
+		"TK 12345xxx5847 | -2,000,000 VND | 09/10/2026 13:30 | SD: -500,000 VND | ND: RUT TIEN ATM": -500_000,
+		"TK 12345xxx5847 | -2,000,000 VND | 09/10/2026 13:30 | SD: 500,000 VND | ND: RUT TIEN ATM":  500_000,
+	} {
+		at := time.Date(2026, 10, 9, 7, 0, 0, 0, time.UTC)
+		read, _, fault := sms.Read(sms.Message{Sender: "ACB", Text: text, ReceivedAt: at}, time.UTC)
+		if fault != nil || read.Balance != want {
+			t.Errorf("%s: balance %d, %v", text, read.Balance, fault)
 		}
 	}
 }

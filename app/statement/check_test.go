@@ -104,6 +104,8 @@ func TestNotUnderstood(t *testing.T) {
 		{"currency of the next account",
 			"Số tài khoản: 0123456789;;\n" + one + "01/11/2026;a;-5\nSố tài khoản: 0123456780;Loại tiền: USD;\n01/11/2026;a;-5\n", "Line 4"},
 		{"thousands without a label", "BẢNG KÊ (số tiền tính bằng nghìn đồng);;\n" + one + "01/11/2026;a;-5\n", "Line 1"},
+		{"a multiple behind VND", "Đơn vị tính: VND 1.000;;\n" + one + "01/11/2026;a;-5\n", "Line 1"},
+		{"thousands behind VND", "Đơn vị tính: đồng x nghìn;;\n" + one + "01/11/2026;a;-5\n", "Line 1"},
 		{"thousands in English", "Statement - Amounts in thousand VND;;\n" + one + "01/11/2026;a;-5\n", "Line 1"},
 		{"a multiple alone", "Bảng kê (triệu đồng);;\n" + one + "01/11/2026;a;-5\n", "Line 1"},
 		{"a ledger in one row", "Ngày;Nội dung;Phát sinh Nợ;Phát sinh Có;Dư Nợ;Dư Có\n01/11/2026;a;5.000;;5.000;\n", "Line 1: column F"},
