@@ -149,7 +149,8 @@ func (s *Store) addOriginal(ctx context.Context, o *delivery.Outgoing) error {
 		return nil
 	}
 	err := s.queryRow(ctx, `SELECT coalesce(t.sepay_id, 0), iif(s.provider = 'sepay' AND t.channel = 'call', e.body, NULL)
-		FROM transactions t LEFT JOIN sources s ON s.id = t.source_id `+fromEvent+` WHERE t.id = ?`, o.TransactionID).Scan(&o.Original.ID, &o.Original.Body)
+		FROM transactions t LEFT JOIN sources s ON s.id = t.source_id `+fromEvent+` WHERE t.id = ?`,
+		o.TransactionID).Scan(&o.Original.ID, &o.Original.Body)
 	if noRows(err) { // a test
 		err = nil
 	}
