@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -63,6 +64,14 @@ func badPrefix(field string) error {
 func (s *Service) CreateCodePattern(ctx context.Context, accountID int64, p paymentcode.Pattern, now time.Time) (CodePattern, error) {
 	if err := CheckCodePattern(p); err != nil {
 		return CodePattern{}, err
+	}
+	banks, err := s.BankAccounts(ctx, accountID)
+	if err != nil {
+		return CodePattern{}, err
+	}
+	if slices.ContainsFunc(banks, func(b BankAccount) bool { return b.hides(p.Prefix) }) {
+		return CodePattern{}, InvalidField("prefix", "must not begin as the content prefix of a bank account does, which hides it",
+			"không được trùng phần đầu của tiền tố nội dung của một tài khoản ngân hàng, vì khi đó không đọc được mã")
 	}
 	return s.store.CreateCodePattern(ctx, CodePattern{AccountID: accountID, Pattern: p, CreatedAt: now})
 }

@@ -47,8 +47,27 @@ func (r BankAccountReceiving) Receives(number string) bool {
 	return slices.ContainsFunc(r.Receiving(), func(n ReceivingNumber) bool { return n.Number == number })
 }
 
-// Read brings r into the form in which it is kept.
-func (r BankAccountReceiving) Read() (BankAccountReceiving, error) {
+// ReadReceiving brings what a person entered into the form in which it is kept. A content
+// prefix must not hide the payment codes of the account.
+func (s *Service) ReadReceiving(ctx context.Context, accountID int64, r BankAccountReceiving) (BankAccountReceiving, error) {
+	r, err := r.read()
+	if err != nil || r.ContentPrefix == "" {
+		return r, err
+	}
+	patterns, err := s.CodePatterns(ctx, accountID)
+	if slices.ContainsFunc(patterns, func(p CodePattern) bool { return r.hides(p.Prefix) }) {
+		err = InvalidField("content_prefix", "must not begin as payment codes do, which could not be read any more",
+			"không được trùng phần đầu của mã thanh toán, vì khi đó không đọc được mã")
+	}
+	return r, err
+}
+
+// hides reports whether codes that begin so are taken for the content prefix.
+func (r BankAccountReceiving) hides(codePrefix string) bool {
+	return r.ContentPrefix != "" && (strings.HasPrefix(codePrefix, r.ContentPrefix) || strings.HasPrefix(r.ContentPrefix, codePrefix))
+}
+
+func (r BankAccountReceiving) read() (BankAccountReceiving, error) {
 	var v Invalid
 	list, seen := r.Receiving(), map[string]bool{}
 	good, lines := len(list) <= 100, make([]string, len(list))
@@ -110,7 +129,7 @@ func (b BankAccount) NumberToPay(to string) string {
 // SetBankAccountReceiving changes how customers pay a bank account, and gives it after that.
 // CodeAlreadyExists where a number is one of a linked bank account at the same bank.
 func (s *Service) SetBankAccountReceiving(ctx context.Context, accountID, id int64, r BankAccountReceiving) (BankAccount, error) {
-	r, err := r.Read()
+	r, err := s.ReadReceiving(ctx, accountID, r)
 	if err != nil {
 		return BankAccount{}, err
 	}

@@ -231,7 +231,7 @@ func (s *Service) LinkBankAccount(ctx context.Context, accountID int64, in BankA
 	if err != nil {
 		return LinkResult{}, err
 	}
-	receiving, err := in.BankAccountReceiving.Read()
+	receiving, err := s.ledger.ReadReceiving(ctx, accountID, in.BankAccountReceiving)
 	if err != nil {
 		return LinkResult{}, err
 	}
