@@ -89,7 +89,7 @@
 //   - A payment request, and the money for it. Rule and store take turns inside one
 //     transaction, since only there what is free stays free until it is written:
 //     CreatePaymentRequest in app/payment (checks the fields) → sqlitestore,
-//     paymentrequest.go (reads what can be chosen) → choose in app/payment/request.go
+//     paymentrequest.go (reads what can be chosen) → choose in app/payment/create.go
 //     (asks the store whether a code or an amount is taken) → the store inserts. When
 //     money comes, recorder.match in sqlitestore/record.go → MatchTransfer in
 //     app/payment/match.go, which asks the store by code, by reference and by amount

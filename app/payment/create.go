@@ -1,0 +1,211 @@
+package payment
+
+import (
+	"context"
+	"net/url"
+	"strings"
+	"time"
+
+	"baoco/app"
+)
+
+// Bounds of payment requests.
+const (
+	MaxReference       = 100 // characters
+	MaxExpiry          = 365 * 24 * time.Hour
+	maxDistinctExpiry  = 7 * 24 * time.Hour // there are few amounts
+	maxDistinct        = 99                 // đồng, by which an amount may differ
+	toleranceShare     = 10                 // the tolerance is a tenth of the amount at most
+	DistinctAmountKept = 24 * time.Hour     // after its end, before an amount is asked for again
+	CodeKept           = UnmatchedKept      // after its end, before a code is given again: so far back a person sees money that comes late
+	maxReturnURL       = 2048
+)
+
+// RequestCreate is what somebody asks for.
+type RequestCreate struct {
+	Amount         int64
+	BankAccountID  int64         // 0: the only one that is linked
+	Reference      string        // empty: none
+	Code           string        // empty: one is made
+	Prefix         string        // of the pattern by which the code is made; empty: the first pattern that has a code left
+	ExpiresIn      time.Duration // 0: it never ends
+	ReturnURL      string        // empty: none
+	DistinctAmount bool          // asks for an amount that no other open request has
+	CashierID      int64         // makes it a bill of the shift of this user, which it opens; 0: it is none
+
+	ReceivingNumber string // of the bank account, that the payer is to transfer to; empty: the default
+}
+
+// Choices is what a new payment request is chosen by, from the storage.
+type Choices struct {
+	Account      app.Account
+	BankAccounts []app.BankAccount
+	Patterns     []app.CodePattern
+	// CodeTaken tells whether a request of the account has a code and hasn't ended, or
+	// ended within CodeKept.
+	CodeTaken func(code string) (bool, error)
+	// AmountTaken tells whether a request asks for a transfer of that amount to that bank
+	// account and hasn't ended, or ended within DistinctAmountKept.
+	AmountTaken func(bankAccountID, amount int64) (bool, error)
+}
+
+// CreatePaymentRequest makes a payment request. CodeConflict where the account has no
+// code pattern, the code was used before, or no code or distinct amount is free.
+func (s *Service) CreatePaymentRequest(ctx context.Context, accountID int64, in RequestCreate, key app.IdempotencyKey,
+	now time.Time) (Request, error) {
+	r, err := in.read(accountID, now)
+	if err != nil {
+		return r, err
+	}
+	by, _ := app.ActorOf(ctx)
+	r.CreatedBy = app.CleanText(by.Name, 100)
+	return s.store.CreatePaymentRequest(ctx, r, func(c Choices) (Request, error) { return in.choose(r, c) }, key)
+}
+
+// CheckRequest checks the fields of in, without looking at the storage.
+func CheckRequest(in RequestCreate) error {
+	_, err := in.read(0, time.Time{})
+	return err
+}
+
+// read is the request with the fields that the storage doesn't decide.
+func (in RequestCreate) read(accountID int64, now time.Time) (r Request, err error) {
+	var v app.Invalid
+	r = Request{AccountID: accountID, Amount: in.Amount, TransferAmount: in.Amount, ReturnURL: in.ReturnURL, CashierID: in.CashierID,
+		Token: newPaymentToken(), CreatedAt: now}
+	if in.Amount < 1 || in.Amount > app.MaxAmount {
+		v.Add("amount", app.AmountRule.EN, app.AmountRule.VI)
+	}
+	var ok bool
+	if r.Reference, ok = app.ReadText(in.Reference, MaxReference, ""); !ok {
+		v.Add("reference", "must be at most 100 characters without control characters", "dài tối đa 100 ký tự, không chứa ký tự điều khiển")
+	}
+	if in.Code != "" {
+		if r.Code, ok = app.ReadCode(in.Code); !ok {
+			v.Add("code", "must be a payment code: 5 to 25 letters A–Z and digits", "phải là mã thanh toán gồm 5 đến 25 chữ cái A–Z và chữ số")
+		}
+	}
+	switch {
+	case in.ExpiresIn < 0 || in.ExpiresIn > MaxExpiry || in.ExpiresIn%time.Minute != 0:
+		v.Add("expires_in", "must be a whole number of minutes from 1 to 525600", "phải là số phút nguyên từ 1 đến 525600")
+	case in.DistinctAmount && (in.ExpiresIn == 0 || in.ExpiresIn > maxDistinctExpiry):
+		v.Add("expires_in", "must be from 1 to 10080 minutes where the amount is to be distinct",
+			"phải từ 1 đến 10080 phút khi dùng số tiền riêng")
+	case in.ExpiresIn > 0:
+		r.ExpiresAt = now.Add(in.ExpiresIn)
+	}
+	if !isReturnURL(in.ReturnURL) {
+		v.Add("return_url", "must be an http or https URL of at most 2048 characters", "phải là URL http hoặc https dài tối đa 2048 ký tự")
+	}
+	return r, v.Err()
+}
+
+// isReturnURL reports whether a page may lead to raw; an empty one is none.
+func isReturnURL(raw string) bool {
+	if raw == "" {
+		return true
+	}
+	u, err := url.Parse(raw)
+	printable := !strings.ContainsFunc(raw, func(r rune) bool { return r <= ' ' || r > '~' })
+	return err == nil && printable && len(raw) <= maxReturnURL && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" && u.User == nil
+}
+
+// choose completes r by what the storage knows.
+func (in RequestCreate) choose(r Request, c Choices) (Request, error) {
+	var err error
+	if r.BankAccount, err = in.bankAccount(c.BankAccounts); err != nil {
+		return r, err
+	}
+	if r.PayTo, err = r.BankAccount.PayTo(in.ReceivingNumber); err != nil {
+		return r, err
+	}
+	if r.Code, err = in.code(r.Code, c); err != nil {
+		return r, err
+	}
+	r.Tolerance = tolerance(r.Amount, c.Account)
+	if in.DistinctAmount {
+		if !c.Account.DistinctAmounts {
+			return r, app.InvalidField("distinct_amount", "is not allowed in the settings of this account",
+				"chưa được cho phép trong phần cài đặt của tài khoản này")
+		}
+		if r.TransferAmount, err = distinctAmount(r, c.AmountTaken); err != nil {
+			return r, err
+		}
+	}
+	_, _, err = r.Transfer()
+	return r, err
+}
+
+// tolerance is how much less than amount is enough, by the settings of the account.
+func tolerance(amount int64, a app.Account) int64 {
+	return min(a.PaymentTolerance, amount/toleranceShare)
+}
+
+// bankAccount is the bank account that the money goes to.
+func (in RequestCreate) bankAccount(linked []app.BankAccount) (app.BankAccount, error) {
+	if in.BankAccountID == 0 && len(linked) != 1 {
+		return app.BankAccount{}, app.InvalidField("bank_account_id", "is required unless exactly one bank account is linked",
+			"là bắt buộc, trừ khi chỉ có một tài khoản ngân hàng được liên kết")
+	}
+	for _, b := range linked {
+		if in.BankAccountID != 0 && b.ID != in.BankAccountID {
+			continue
+		}
+		if b.Status == app.BankAccountInactive {
+			return b, ErrToInactive
+		}
+		return b, nil
+	}
+	return app.BankAccount{}, app.ErrUnknownBankAccountID
+}
+
+// code is the given code, if the patterns read it, or a new one.
+func (in RequestCreate) code(given string, c Choices) (string, error) {
+	if len(c.Patterns) == 0 {
+		return "", ErrNoPattern
+	}
+	reader := app.NewCodeReader(c.Patterns)
+	if given != "" {
+		if reader.Read(given).Text != given {
+			return "",
+				app.InvalidField("code", "is not a code of the patterns of this account", "không khớp mẫu mã thanh toán nào của tài khoản này")
+		}
+		taken, err := c.CodeTaken(given)
+		if err == nil && taken {
+			err = ErrCodeTaken
+		}
+		return given, err
+	}
+	err := app.InvalidField("prefix", "is not the prefix of a code pattern of this account",
+		"không phải tiền tố của mẫu mã thanh toán nào của tài khoản này")
+	for _, p := range c.Patterns {
+		if in.Prefix != "" && p.Prefix != strings.ToUpper(in.Prefix) {
+			continue
+		}
+		var code string
+		if code, err = newCode(p.Pattern, reader, c.CodeTaken); err != ErrNoFreeCode {
+			return code, err
+		}
+	}
+	return "", err
+}
+
+// tokenLength is that of 131 random bits.
+const tokenLength = 22
+
+func newPaymentToken() string {
+	return drawn("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", tokenLength)
+}
+
+// distinctAmount is an amount that no other request asks for, a few đồng above that of r:
+// so whoever pays it pays enough.
+func distinctAmount(r Request, taken func(bankAccountID, amount int64) (bool, error)) (int64, error) {
+	first := randomBelow(maxDistinct)
+	for i := range maxDistinct {
+		amount := r.Amount + 1 + int64((first+i)%maxDistinct)
+		if used, err := taken(r.BankAccount.ID, amount); err != nil || !used && amount <= app.MaxAmount {
+			return amount, err
+		}
+	}
+	return 0, ErrNoFreeAmount
+}
