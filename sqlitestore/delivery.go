@@ -157,32 +157,6 @@ func (s *Store) addOriginal(ctx context.Context, o *delivery.Outgoing) error {
 	return storageError(err)
 }
 
-// receiverColumns say how a webhook is called.
-const receiverColumns = `w.kind, w.url, w.auth, w.headers, ` + secretColumns
-
-// sealedReceiver is how a webhook is called, as it stands in the file.
-type sealedReceiver struct {
-	of      delivery.Outgoing
-	headers []byte
-	secrets sealedSecrets
-}
-
-func (r *sealedReceiver) dest() []any {
-	return append([]any{&r.of.Kind, &r.of.URL, &r.of.Auth, &r.headers}, r.secrets.dest()...)
-}
-
-func (r *sealedReceiver) open(sealer *sealer) (o delivery.Outgoing, err error) {
-	o = r.of
-	if o.Secrets, err = r.secrets.open(sealer); err != nil || r.headers == nil {
-		return o, err
-	}
-	text, err := sealer.open(sealHeaders, r.headers)
-	if err == nil {
-		err = json.Unmarshal([]byte(text), &o.Headers)
-	}
-	return o, err
-}
-
 // dueIDs stops reading when it has enough, without a LIMIT: SQLite would prepare the
 // statement anew for each value of a bound one.
 func (s *Store) dueIDs(ctx context.Context, f delivery.DueFilter, now time.Time) ([]int64, error) {

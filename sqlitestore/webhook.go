@@ -16,8 +16,7 @@ import (
 )
 
 const webhookColumns = `w.id, w.account_id, w.name, w.kind, w.url, w.type, w.code_prefixes, w.code_only, w.receiving_number, w.auth,
-	w.header_names,	w.is_active, w.created_at, iif(w.next_secret IS
-	NULL, NULL, w.overlap_to_ms), ` + secretLost + `,
+	w.header_names, w.is_active, w.created_at, iif(w.next_secret IS NULL, NULL, w.overlap_to_ms), ` + secretLost + `,
 	(SELECT json_group_array(id ORDER BY id) FROM (SELECT w.bank_account_id AS id WHERE w.bank_account_id IS NOT NULL
 		UNION ALL SELECT bank_account_id FROM webhook_bank_accounts WHERE webhook_id = w.id)),
 	w.bank_account_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM bank_accounts WHERE unlinked_at IS NULL AND id IN (SELECT w.bank_account_id
@@ -164,7 +163,10 @@ func (s *Store) UpdateWebhook(ctx context.Context, accountID, id int64, u delive
 		}
 		if u.BankAccountIDs != nil {
 			for _, id := range w.BankAccountIDs {
-				if err := linkedBankAccount(tx, accountID, id); err != nil && !slices.Contains(before.BankAccountIDs, id) {
+				if slices.Contains(before.BankAccountIDs, id) {
+					continue // it stays, also where it isn't linked any more
+				}
+				if err := linkedBankAccount(tx, accountID, id); err != nil {
 					return w, err
 				}
 			}
@@ -304,92 +306,6 @@ func cancel(tx *tx, which string, args ...any) (int64, error) {
 		return 0, err
 	}
 	return tx.change(`UPDATE deliveries SET state = 3, due_ms = NULL WHERE id IN (`+which+`)`, args...)
-}
-
-func (s *Store) ChangeSecrets(ctx context.Context, accountID, id int64, in delivery.SecretsChange, now time.Time) (bool, error) {
-	return writing(ctx, s, func(tx *tx) (bool, error) {
-		w, err := scanWebhook(tx.queryRow(oneWebhook, id, accountID))
-		if err != nil {
-			return false, err
-		}
-		if _, found, err := earlier(tx, accountID, in.Key, now); err != nil || found {
-			return false, err
-		}
-		secrets, err := s.txSecrets(tx, id)
-		if err != nil {
-			return false, err
-		}
-		had := secrets
-		if secrets, err = in.Change(secrets); err != nil {
-			return false, err
-		}
-		var next any
-		if secrets.Next != "" {
-			next = s.sealer.seal(sealWebhook, secrets.Next)
-		}
-		if err := tx.exec(`UPDATE webhooks SET secret = ?, next_secret = ?, overlap_to_ms = ?, secrets_changed_ms = ? WHERE id = ?`,
-			s.sealer.seal(sealWebhook, secrets.Current), next, unixMilliOrNull(secrets.OverlapTo),
-			unixMilliOrNull(secrets.ChangedAt), id); err != nil {
-			return false, err
-		}
-		deed := app.DeedWebhookRotate
-		if had.Next != "" && secrets.Current == had.Next {
-			deed = app.DeedWebhookActivate
-		}
-		if err := tx.audit(ctx, accountID, deed, id, app.AuditNamed(w.Name)); err != nil {
-			return false, err
-		}
-		return true, keepKey(tx, accountID, in.Key, keptResult{result: id}, now)
-	})
-}
-
-func (s *Store) txSecrets(tx *tx, webhookID int64) (delivery.Secrets, error) {
-	var sealed sealedSecrets
-	if err := tx.queryRow(`SELECT `+secretColumns+` FROM webhooks w WHERE w.id = ?`, webhookID).Scan(sealed.dest()...); err != nil {
-		return delivery.Secrets{}, err
-	}
-	return sealed.open(s.sealer)
-}
-
-func (s *Store) WebhookSecrets(ctx context.Context, accountID int64) (map[int64]delivery.Secrets, error) {
-	secrets := map[int64]delivery.Secrets{}
-	rows, err := s.query(ctx, `SELECT w.id, `+secretColumns+` FROM webhooks w WHERE w.account_id = ? AND w.deleted_at IS NULL`, accountID)
-	err = each(rows, err, func(row scanner) (bool, error) {
-		var id int64
-		var sealed sealedSecrets
-		err := row.Scan(append([]any{&id}, sealed.dest()...)...)
-		if err == nil {
-			secrets[id], err = sealed.open(s.sealer)
-		}
-		return false, err
-	})
-	return secrets, err
-}
-
-const secretColumns = `w.secret, w.next_secret, w.overlap_to_ms, w.secrets_changed_ms`
-
-// sealedSecrets are a webhook's secrets as they stand in the file.
-type sealedSecrets struct {
-	current, next []byte
-	overlapTo     time.Time
-	changed       time.Time
-}
-
-func (s *sealedSecrets) dest() []any {
-	return []any{&s.current, &s.next, millisInto(&s.overlapTo), millisInto(&s.changed)}
-}
-
-func (s *sealedSecrets) open(sealer *sealer) (secrets delivery.Secrets, err error) {
-	secrets.ChangedAt = s.changed
-	if len(s.current) == 0 {
-		return secrets, nil // lost
-	}
-	if secrets.Current, err = sealer.open(sealWebhook, s.current); err != nil || s.next == nil {
-		return secrets, err
-	}
-	secrets.OverlapTo = s.overlapTo
-	secrets.Next, err = sealer.open(sealWebhook, s.next)
-	return secrets, err
 }
 
 // healthKept is how long the hours of webhooks are kept. A day is shown; the rest is

@@ -1,0 +1,124 @@
+package sqlitestore
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"baoco/app"
+	"baoco/app/delivery"
+)
+
+// This file has how a webhook is called: its address, its secrets and its own headers.
+
+// receiverColumns say how a webhook is called.
+const receiverColumns = `w.kind, w.url, w.auth, w.headers, ` + secretColumns
+
+// sealedReceiver is how a webhook is called, as it stands in the file.
+type sealedReceiver struct {
+	of      delivery.Outgoing
+	headers []byte
+	secrets sealedSecrets
+}
+
+func (r *sealedReceiver) dest() []any {
+	return append([]any{&r.of.Kind, &r.of.URL, &r.of.Auth, &r.headers}, r.secrets.dest()...)
+}
+
+func (r *sealedReceiver) open(sealer *sealer) (o delivery.Outgoing, err error) {
+	o = r.of
+	if o.Secrets, err = r.secrets.open(sealer); err != nil || r.headers == nil {
+		return o, err
+	}
+	text, err := sealer.open(sealHeaders, r.headers)
+	if err == nil {
+		err = json.Unmarshal([]byte(text), &o.Headers)
+	}
+	return o, err
+}
+
+func (s *Store) ChangeSecrets(ctx context.Context, accountID, id int64, in delivery.SecretsChange, now time.Time) (bool, error) {
+	return writing(ctx, s, func(tx *tx) (bool, error) {
+		w, err := scanWebhook(tx.queryRow(oneWebhook, id, accountID))
+		if err != nil {
+			return false, err
+		}
+		if _, found, err := earlier(tx, accountID, in.Key, now); err != nil || found {
+			return false, err
+		}
+		secrets, err := s.txSecrets(tx, id)
+		if err != nil {
+			return false, err
+		}
+		had := secrets
+		if secrets, err = in.Change(secrets); err != nil {
+			return false, err
+		}
+		var next any
+		if secrets.Next != "" {
+			next = s.sealer.seal(sealWebhook, secrets.Next)
+		}
+		if err := tx.exec(`UPDATE webhooks SET secret = ?, next_secret = ?, overlap_to_ms = ?, secrets_changed_ms = ? WHERE id = ?`,
+			s.sealer.seal(sealWebhook, secrets.Current), next, unixMilliOrNull(secrets.OverlapTo),
+			unixMilliOrNull(secrets.ChangedAt), id); err != nil {
+			return false, err
+		}
+		deed := app.DeedWebhookRotate
+		if had.Next != "" && secrets.Current == had.Next {
+			deed = app.DeedWebhookActivate
+		}
+		if err := tx.audit(ctx, accountID, deed, id, app.AuditNamed(w.Name)); err != nil {
+			return false, err
+		}
+		return true, keepKey(tx, accountID, in.Key, keptResult{result: id}, now)
+	})
+}
+
+func (s *Store) txSecrets(tx *tx, webhookID int64) (delivery.Secrets, error) {
+	var sealed sealedSecrets
+	if err := tx.queryRow(`SELECT `+secretColumns+` FROM webhooks w WHERE w.id = ?`, webhookID).Scan(sealed.dest()...); err != nil {
+		return delivery.Secrets{}, err
+	}
+	return sealed.open(s.sealer)
+}
+
+func (s *Store) WebhookSecrets(ctx context.Context, accountID int64) (map[int64]delivery.Secrets, error) {
+	secrets := map[int64]delivery.Secrets{}
+	rows, err := s.query(ctx, `SELECT w.id, `+secretColumns+` FROM webhooks w WHERE w.account_id = ? AND w.deleted_at IS NULL`, accountID)
+	err = each(rows, err, func(row scanner) (bool, error) {
+		var id int64
+		var sealed sealedSecrets
+		err := row.Scan(append([]any{&id}, sealed.dest()...)...)
+		if err == nil {
+			secrets[id], err = sealed.open(s.sealer)
+		}
+		return false, err
+	})
+	return secrets, err
+}
+
+const secretColumns = `w.secret, w.next_secret, w.overlap_to_ms, w.secrets_changed_ms`
+
+// sealedSecrets are a webhook's secrets as they stand in the file.
+type sealedSecrets struct {
+	current, next []byte
+	overlapTo     time.Time
+	changed       time.Time
+}
+
+func (s *sealedSecrets) dest() []any {
+	return []any{&s.current, &s.next, millisInto(&s.overlapTo), millisInto(&s.changed)}
+}
+
+func (s *sealedSecrets) open(sealer *sealer) (secrets delivery.Secrets, err error) {
+	secrets.ChangedAt = s.changed
+	if len(s.current) == 0 {
+		return secrets, nil // lost
+	}
+	if secrets.Current, err = sealer.open(sealWebhook, s.current); err != nil || s.next == nil {
+		return secrets, err
+	}
+	secrets.OverlapTo = s.overlapTo
+	secrets.Next, err = sealer.open(sealWebhook, s.next)
+	return secrets, err
+}
