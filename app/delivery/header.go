@@ -47,9 +47,8 @@ func ownHeader(name string) bool {
 		func(prefix string) bool { return strings.HasPrefix(name, prefix) }) {
 		return true
 	}
-	return slices.Contains([]string{"host", "connection", "keep-alive", "transfer-encoding", "te", "trailer", "upgrade",
-		"expect", "user-agent",
-		"accept-encoding"}, name)
+	return slices.Contains([]string{"host", "connection", "keep-alive", "transfer-encoding", "te", "trailer", "upgrade", "expect",
+		"user-agent", "accept-encoding"}, name)
 }
 
 func isPrintable(text string) bool {

@@ -2,6 +2,7 @@ package delivery
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/rand"
 	"encoding/json"
 	"strconv"
@@ -57,19 +58,15 @@ func (o Outgoing) sepayBody() []byte {
 		}
 		return string(app.AppendJSONString(nil, text))
 	}
-	date, content := p.TransactionDate, p.Content
-	if len(date) == len("2006-01-02") {
-		date += " 00:00:00" // SePay always has a time
-	}
 	b := strconv.AppendInt([]byte(`{"id":`), id, 10)
-	b = app.AppendMember(b, `,"gateway":`, said.text("gateway", sepayNames[bank.Code], bank.ShortName))
-	b = app.AppendMember(b, `,"transactionDate":`, said.text("transactionDate", date))
+	b = app.AppendMember(b, `,"gateway":`, said.text("gateway", cmp.Or(sepayNames[bank.Code], bank.ShortName)))
+	b = app.AppendMember(b, `,"transactionDate":`, said.text("transactionDate", p.TransactionDate))
 	b = app.AppendMember(b, `,"accountNumber":`, p.AccountNumber)
 	b = append(append(b, `,"subAccount":`...), said.literal("subAccount", orNull(p.ReceivingNumber))...)
 	b = append(append(b, `,"code":`...), said.literal("code", orNull(p.Code.Text))...)
-	b = app.AppendMember(b, `,"content":`, said.text("content", content))
+	b = app.AppendMember(b, `,"content":`, said.text("content", p.Content))
 	b = app.AppendMember(b, `,"transferType":`, strings.ToLower(string(p.TransferType)))
-	b = app.AppendMember(b, `,"description":`, said.text("description", content))
+	b = app.AppendMember(b, `,"description":`, said.text("description", p.Content))
 	b = strconv.AppendInt(append(b, `,"transferAmount":`...), p.TransferAmount, 10)
 	b = append(append(b, `,"accumulated":`...), said.literal("accumulated", "0")...)
 	b = app.AppendMember(b, `,"referenceCode":`, said.text("referenceCode", p.TransactionNumber))
@@ -93,17 +90,12 @@ func (o Original) fields() originalFields {
 	return fields
 }
 
-// text is a field as SePay sent it, or else the first of these that isn't empty.
-func (f originalFields) text(key string, otherwise ...string) string {
+// text is a field as SePay sent it.
+func (f originalFields) text(key, otherwise string) string {
 	if v, has := f[key]; has && v.Kind == exactjson.String {
 		return v.Text
 	}
-	for _, text := range otherwise {
-		if text != "" {
-			return text
-		}
-	}
-	return ""
+	return otherwise
 }
 
 // literal is a field as SePay sent it, as JSON. In a form a number is a text, and what is

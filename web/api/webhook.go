@@ -11,23 +11,23 @@ import (
 
 // WebhookJSON is the schema Webhook of openapi.yaml.
 type WebhookJSON struct {
-	ID             int64                `json:"id"`
-	Name           string               `json:"name"`
-	URL            string               `json:"webhook_url"`
-	BankAccountID  *int64               `json:"bank_account_id"` // the first one; null: all
-	Type           delivery.WebhookType `json:"type"`
-	IsActive       bool                 `json:"is_active"`
-	CreatedAt      string               `json:"created_at"`
-	Kind           delivery.WebhookKind `json:"kind,omitempty"`             // none: standard
-	Auth           delivery.SepayAuth   `json:"auth,omitempty"`             // of the kind sepay
-	SecretLost     bool                 `json:"secret_lost,omitempty"`      // it must be rotated before anything is sent
-	BankAccountIDs []int64              `json:"bank_account_ids,omitempty"` // where there are several
-	CodePrefix     string               `json:"code_prefix,omitempty"`      // the first one; none: all transactions
-	CodePrefixes   []string             `json:"code_prefixes,omitempty"`    // where there are several
-	CodeOnly       bool                 `json:"code_only,omitempty"`
-	PaidTo         string               `json:"receiving_number,omitempty"` // none: all transactions
-	Headers        []string             `json:"headers,omitempty"`          // the names of its own
-	Silent         bool                 `json:"silent,omitempty"`           // none of its bank accounts is linked any more
+	ID              int64                `json:"id"`
+	Name            string               `json:"name"`
+	URL             string               `json:"webhook_url"`
+	BankAccountID   *int64               `json:"bank_account_id"` // the first one; null: all
+	Type            delivery.WebhookType `json:"type"`
+	IsActive        bool                 `json:"is_active"`
+	CreatedAt       string               `json:"created_at"`
+	Kind            delivery.WebhookKind `json:"kind,omitempty"`             // none: standard
+	Auth            delivery.SepayAuth   `json:"auth,omitempty"`             // of the kind sepay
+	SecretLost      bool                 `json:"secret_lost,omitempty"`      // it must be rotated before anything is sent
+	BankAccountIDs  []int64              `json:"bank_account_ids,omitempty"` // where there are several
+	CodePrefix      string               `json:"code_prefix,omitempty"`      // the first one; none: all transactions
+	CodePrefixes    []string             `json:"code_prefixes,omitempty"`    // where there are several
+	CodeOnly        bool                 `json:"code_only,omitempty"`
+	ReceivingNumber string               `json:"receiving_number,omitempty"` // none: all transactions
+	Headers         []string             `json:"headers,omitempty"`          // the names of its own
+	Silent          bool                 `json:"silent,omitempty"`           // none of its bank accounts is linked any more
 }
 
 // EncodeWebhook writes w with its times in zone.
@@ -39,7 +39,7 @@ func EncodeWebhook(w delivery.Webhook, zone *time.Location) WebhookJSON {
 	encoded := WebhookJSON{
 		ID: w.ID, Name: w.Name, URL: w.URL, Type: w.Type, IsActive: w.IsActive, CreatedAt: app.FormatTime(w.CreatedAt, zone), Kind: kind,
 		SecretLost: w.SecretLost, Silent: w.Silent, Auth: w.Auth, CodeOnly: w.CodeOnly, Headers: w.HeaderNames,
-		PaidTo: w.ReceivingNumber,
+		ReceivingNumber: w.ReceivingNumber,
 	}
 	if len(w.CodePrefixes) > 0 {
 		encoded.CodePrefix = w.CodePrefixes[0]

@@ -263,7 +263,7 @@ func (s *Server) pageBank(v *visit) (app.BankAccountSummary, error) {
 type bankData struct {
 	bankCard
 	Amount, Content string
-	PaidTo          string
+	ReceivingNumber string
 	Numbers         []app.ReceivingNumber
 	QR              string
 	Colours         []app.Colour
@@ -285,7 +285,7 @@ func (s *Server) showBank(v *visit, b app.BankAccountSummary, refused error) err
 		return err
 	}
 	query := v.URL.Query()
-	data := bankData{Colours: app.Colours, Amount: query.Get("amount"), Content: query.Get("content"), PaidTo: query.Get("receiving_number"),
+	data := bankData{Colours: app.Colours, Amount: query.Get("amount"), Content: query.Get("content"), ReceivingNumber: query.Get("receiving_number"),
 		Numbers: b.Receiving()}
 	if data.bankCard, err = s.bankCard(v, b, sources); err != nil {
 		return err

@@ -96,7 +96,7 @@ func (w words) StatusOf(r payment.Request) app.PaymentStatus { return r.Status(w
 // paymentForm is the form of a payment request as it was entered.
 type paymentForm struct {
 	Amount, BankAccountID, Reference, Code, Expires, ReturnURL string
-	PaidTo                                                     string
+	ReceivingNumber                                            string
 	Numbers                                                    []app.ReceivingNumber
 	Distinct                                                   bool
 	Banks                                                      []app.BankAccount
@@ -141,10 +141,10 @@ func (s *Server) createPayment(v *visit) error {
 	form := paymentForm{
 		Amount: v.PostFormValue("amount"), BankAccountID: v.PostFormValue("bank_account_id"), Reference: v.PostFormValue("reference"),
 		Code: v.PostFormValue("code"), Expires: v.PostFormValue("expires_in"), ReturnURL: v.PostFormValue("return_url"),
-		Distinct: v.PostFormValue("distinct_amount") == "1", PaidTo: v.PostFormValue("receiving_number"),
+		Distinct: v.PostFormValue("distinct_amount") == "1", ReceivingNumber: v.PostFormValue("receiving_number"),
 	}
 	in := payment.RequestCreate{Reference: form.Reference, Code: form.Code, ReturnURL: form.ReturnURL, DistinctAmount: form.Distinct,
-		ReceivingNumber: form.PaidTo}
+		ReceivingNumber: form.ReceivingNumber}
 	var bad app.Invalid
 	var err error
 	if in.Amount, err = app.ReadAmount(form.Amount); err != nil {

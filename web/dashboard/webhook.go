@@ -124,7 +124,7 @@ func (s *Server) editWebhookPage(v *visit) error {
 		return err
 	}
 	return s.showEditWebhook(v, webhookForm{ID: hook.ID, Name: hook.Name, URL: hook.URL, Type: string(hook.Type), Kind: hook.Kind,
-		BankAccountIDs: hook.BankAccountIDs, CodePrefixes: hook.CodePrefixes, CodeOnly: hook.CodeOnly, PaidTo: hook.ReceivingNumber,
+		BankAccountIDs: hook.BankAccountIDs, CodePrefixes: hook.CodePrefixes, CodeOnly: hook.CodeOnly, ReceivingNumber: hook.ReceivingNumber,
 		HeaderNames: hook.HeaderNames}, nil)
 }
 

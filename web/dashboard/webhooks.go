@@ -68,7 +68,7 @@ type webhookForm struct {
 	HeaderNames     []string // those that it has; none where it is new
 	NoHeaders       bool     // it is to lose them
 	Banks           []limitChoice
-	PaidTo          string
+	ReceivingNumber string
 	Numbers         []app.ReceivingNumber
 	Prefixes        []prefixChoice // of the codes that are read
 	Secret, Script  string         // of a new webhook of delivery.WebhookSheet: the script is deployed first, and holds the token
@@ -97,13 +97,14 @@ func readWebhookForm(v *visit) (form webhookForm, in delivery.WebhookCreate, err
 	form = webhookForm{
 		Name: v.PostFormValue("name"), URL: strings.TrimSpace(v.PostFormValue("webhook_url")), Type: v.PostFormValue("type"),
 		Kind: delivery.WebhookKind(v.PostFormValue("kind")), Auth: delivery.SepayAuth(v.PostFormValue("auth")),
-		PaidTo: v.PostFormValue("receiving_number"), CodePrefixes: v.PostForm["code_prefix"], CodeOnly: v.PostFormValue("code_only") != "",
-		Headers: strings.TrimSpace(v.PostFormValue("headers")), NoHeaders: v.PostFormValue("no_headers") != "",
+		ReceivingNumber: v.PostFormValue("receiving_number"), CodePrefixes: v.PostForm["code_prefix"],
+		CodeOnly: v.PostFormValue("code_only") != "",
+		Headers:  strings.TrimSpace(v.PostFormValue("headers")), NoHeaders: v.PostFormValue("no_headers") != "",
 	}
 	form.BankAccountIDs, err = v.chosenBankAccounts()
 	in = delivery.WebhookCreate{Name: form.Name, URL: form.URL, Type: delivery.WebhookType(form.Type), Kind: form.Kind, Auth: form.Auth,
 		BankAccountIDs: form.BankAccountIDs, CodePrefixes: form.CodePrefixes, CodeOnly: form.CodeOnly, Secret: v.PostFormValue("secret"),
-		ReceivingNumber: form.PaidTo, Key: v.form.key}
+		ReceivingNumber: form.ReceivingNumber, Key: v.form.key}
 	for line := range strings.Lines(form.Headers) {
 		name, value, _ := strings.Cut(strings.TrimSpace(line), ":")
 		in.Headers = append(in.Headers, delivery.Header{Name: name, Value: strings.TrimSpace(value)})
@@ -135,17 +136,15 @@ func (s *Server) fillChoices(v *visit, form *webhookForm) error {
 	}
 	form.Banks = v.limitChoices(access.BankAccountLimit{IDs: form.BankAccountIDs}, banks)
 	form.Numbers = receivingNumbers(banks)
-	if to := form.PaidTo; to != "" && !slices.ContainsFunc(form.Numbers, func(n app.ReceivingNumber) bool { return n.Number == to }) {
+	if to := form.ReceivingNumber; to != "" && !slices.ContainsFunc(form.Numbers, func(n app.ReceivingNumber) bool { return n.Number == to }) {
 		form.Numbers = append(form.Numbers, app.ReceivingNumber{Number: to}) // no longer entered: the limit stays until somebody lifts it
 	}
 	prefixes, err := s.codePrefixes(v)
-	for _, prefix := range ordered(append(prefixes, form.CodePrefixes...)) {
+	for _, prefix := range slices.Compact(slices.Sorted(slices.Values(append(prefixes, form.CodePrefixes...)))) {
 		form.Prefixes = append(form.Prefixes, prefixChoice{prefix, slices.Contains(form.CodePrefixes, prefix)})
 	}
 	return err
 }
-
-func ordered(list []string) []string { return slices.Compact(slices.Sorted(slices.Values(list))) }
 
 // webhookOnly says to what a webhook is limited; empty: to nothing.
 func (v *visit) webhookOnly(hook delivery.Webhook, banks []app.BankAccount) string {
