@@ -285,8 +285,8 @@ func (s *Server) showBank(v *visit, b app.BankAccountSummary, refused error) err
 		return err
 	}
 	query := v.URL.Query()
-	data := bankData{Colours: app.Colours, Amount: query.Get("amount"), Content: query.Get("content"), ReceivingNumber: query.Get("receiving_number"),
-		Numbers: b.Receiving()}
+	data := bankData{Colours: app.Colours, Amount: query.Get("amount"), Content: query.Get("content"),
+		ReceivingNumber: query.Get("receiving_number"), Numbers: b.Receiving()}
 	if data.bankCard, err = s.bankCard(v, b, sources); err != nil {
 		return err
 	}
