@@ -154,7 +154,7 @@
 //     which says what happens where its output can't be written.
 //   - A table or a column: a new script in sqlitestore/migration (one that was
 //     released never changes). "go test ./sqlitestore -run TestReleasedSchema
-//     -update" then writes what testdata/schema keeps of the new version: its sum, a
+//     -update" then writes what it makes: migration/digests, and in testdata/schema its sum, a
 //     file and the file's key. fillEveryTable (released_test.go) puts a row into a
 //     new table; a table that can be made from others again is one of derivedTables,
 //     another is named in TestKeptTables (derived_test.go). The SQL

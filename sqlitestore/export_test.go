@@ -2,8 +2,10 @@ package sqlitestore
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"os"
+	"strings"
 	"syscall"
 	"time"
 
@@ -52,7 +54,40 @@ func later(texts []string) *schema {
 	for i, text := range texts {
 		scripts = append(scripts, script{fmt.Sprint("made up ", i+1), text})
 	}
-	return newSchema(scripts...)
+	digests, err := makeDigests(scripts)
+	if err != nil {
+		panic(err)
+	}
+	return &schema{scripts, digests}
+}
+
+// MakeDigests makes what migration/digests has to hold, and has this process use that.
+func MakeDigests() (lines string, err error) {
+	released().digests, err = makeDigests(released().scripts)
+	return strings.Join(released().digests, "\n") + "\n", err
+}
+
+// makeDigests makes every version in memory.
+func makeDigests(scripts []script) ([]string, error) {
+	ctx := context.Background()
+	db := sql.OpenDB(connector("file::memory:"))
+	db.SetMaxOpenConns(1)
+	defer db.Close()
+	empty, err := digest(ctx, db)
+	digests := []string{empty}
+	for _, s := range scripts {
+		if err != nil {
+			break
+		}
+		if _, err = db.ExecContext(ctx, s.text); err != nil {
+			err = fmt.Errorf("migration %s: %w", s.name, err)
+			break
+		}
+		var d string
+		d, err = digest(ctx, db)
+		digests = append(digests, d)
+	}
+	return digests, err
 }
 
 // KillAfterRenames runs fn, and ends it at the rename after the first n, as a kill

@@ -17,12 +17,12 @@ import (
 // process holds: an older server must not meet tables that it doesn't know. It
 // returns ErrOlder if a server has the lock.
 func (s *Store) upToDate(ctx context.Context, migrating func(Migration)) (err error) {
-	db := openOne(s.path, url.Values{"mode": {"rw"}, "_txlock": {"immediate"}, "_busy_timeout": {"5000"}})
-	defer db.Close()
 	m := Migration{To: s.schema.version(), Kept: beforeSchema(s.path, s.schema.version())}
-	if m.From, err = s.schema.versionAtOnce(ctx, db, s.path); err != nil || m.From == m.To {
+	if m.From, err = s.schema.versionAtOnce(ctx, s.reads, s.path); err != nil || m.From == m.To {
 		return err
 	}
+	db := openOne(s.path, url.Values{"mode": {"rw"}, "_txlock": {"immediate"}, "_busy_timeout": {"5000"}})
+	defer db.Close()
 	if s.lock == nil {
 		lock, err := lockDatabase(s.path)
 		if errors.Is(err, ErrServed) {

@@ -54,6 +54,7 @@ func TestReleasedSchema(t *testing.T) {
 		t.Fatalf("a released migration was changed or removed: take it back, and write a new one. The migrations are\n%swhere %s has\n%s",
 			sums, releasedSums, kept)
 	}
+	checkDigests(t)
 	versions := strings.Count(sums, "\n")
 	switch file := fmt.Sprintf(releasedFile, versions); {
 	case added == "":
@@ -73,6 +74,22 @@ func TestReleasedSchema(t *testing.T) {
 	}
 	if added != "" && !t.Failed() {
 		must(t, os.WriteFile(releasedSums, []byte(sums), 0o644))
+	}
+}
+
+// checkDigests checks that the program knows the schema that its migrations make.
+func checkDigests(t *testing.T) {
+	t.Helper()
+	const file = "migration/digests"
+	has, err := os.ReadFile(file)
+	must(t, err)
+	made, err := sqlitestore.MakeDigests()
+	must(t, err)
+	switch {
+	case *update:
+		must(t, os.WriteFile(file, []byte(made), 0o644))
+	case string(has) != made:
+		t.Fatalf("%s isn't what the migrations make: go test ./sqlitestore -run TestReleasedSchema -update writes it", file)
 	}
 }
 
