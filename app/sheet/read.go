@@ -123,6 +123,10 @@ type Record struct {
 type Cell struct {
 	Text   string
 	Number bool // a number of a workbook: Text is its exact value
+	// Shown is a number as its format shows it, but unrounded and without marks between its
+	// digits: with a currency, with or without a minus. It isn't a number where the format
+	// divides or multiplies it, or makes a date of it.
+	Shown string
 }
 
 // Cell returns the cell of column i, from 0. It is empty where the line has no such

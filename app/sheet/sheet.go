@@ -4,9 +4,9 @@
 // with (owasp.org/www-community/attacks/CSV_Injection).
 //
 // It also reads such files of anyone into cells (read.go), a line at a time and within
-// bounds: text.go makes cells of a text file, workbook.go of a workbook. Only the texts
-// that a workbook shares among its cells are held in memory, up to 64 MiB. Package
-// statement makes transactions of the cells.
+// bounds: text.go makes cells of a text file, workbook.go of a workbook, and format.go says
+// what its numbers look like. Only the texts that a workbook shares among its cells are held
+// in memory, up to 64 MiB. Package statement makes transactions of the cells.
 package sheet
 
 import (

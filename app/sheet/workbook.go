@@ -49,8 +49,9 @@ type workbook struct {
 	parts    map[string]*zip.File // by name in lower case
 	sheets   []sheet
 	strings  []string // the shared texts
-	date1904 bool     // days are counted from 1904, as on old Macs
-	read     int64    // bytes of XML that were read
+	formats  []numberFormat
+	date1904 bool  // days are counted from 1904, as on old Macs
+	read     int64 // bytes of XML that were read
 }
 
 type sheet struct {
@@ -121,11 +122,15 @@ func (w *workbook) readParts(r io.ReaderAt, size int64) error {
 		return fmt.Errorf("%d sheets", len(w.sheets))
 	}
 	for _, r := range related {
-		if w.parts[r.target] != nil && r.kind == "sharedStrings" && w.strings == nil {
-			return w.readStrings(r.target)
+		switch {
+		case w.parts[r.target] == nil || err != nil:
+		case r.kind == "sharedStrings" && w.strings == nil:
+			err = w.readStrings(r.target)
+		case r.kind == "styles" && w.formats == nil:
+			err = w.readStyles(r.target)
 		}
 	}
-	return nil
+	return err
 }
 
 // readList reads a part that lists other parts.
@@ -363,6 +368,7 @@ func (t *xlsxTable) Next() (Record, error) {
 type xmlCell struct {
 	Name   string     `xml:"r,attr"`
 	Kind   string     `xml:"t,attr"`
+	Style  string     `xml:"s,attr"`
 	Value  []xmlText  `xml:"v"`
 	Inline []xmlRich  `xml:"is"`
 	Cells  []struct{} `xml:"c"`
@@ -397,7 +403,7 @@ func (t *xlsxTable) row(start xml.StartElement) (r Record, err error) {
 			column = n
 		}
 		c, err := t.cell(x)
-		if size += len(c.Text); size > maxRowText || column > MaxColumns {
+		if size += len(c.Text) + len(c.Shown); size > maxRowText || column > MaxColumns {
 			err = errLarge
 		}
 		if err != nil {
@@ -431,7 +437,7 @@ func (t *xlsxTable) cell(x xmlCell) (c Cell, err error) {
 		}
 		return c, fmt.Errorf("there is no shared text %q", plain)
 	case "", "n":
-		return Cell{plain, plain != ""}, nil
+		return Cell{Text: plain, Number: plain != "", Shown: t.part.book.shown(x.Style, plain)}, nil
 	case "b":
 		return Cell{Text: map[string]string{"0": "FALSE", "1": "TRUE"}[text]}, nil
 	default:

@@ -29,10 +29,11 @@ type marks struct{ group, decimal byte }
 var (
 	errAmountGroups = errors.New("neither groups of three digits nor zero decimals")
 	errAmountCut    = errors.New("digits were lost in scientific notation")
+	errAmountShown  = errors.New("shown as another number")
 )
 
 // parseMoney reads an amount in VND. A number of a spreadsheet is taken
-// exactly. In a text, "." "," or a space may group digits in threes and ","
+// exactly; it must be what the spreadsheet shows, in whatever currency. In a text, "." "," or a space may group digits in threes and ","
 // or "." may begin decimals that are all 0:
 //
 //	1.234.567  1,234,567  1 234 567.00  1.234.567,00 VND  (1,234)  -1.234  1234-
@@ -50,7 +51,11 @@ func parseMoney(c cell) money {
 	}
 	if c.Number {
 		m.value, m.err = app.ParseAmount(text)
-		m.signed = text[0] == '-'
+		shown, negative, signed := cutSign(cutUnit(c.Shown))
+		same := strings.EqualFold(shown, strings.TrimLeft(text, "-")) && negative == (m.value < 0)
+		if m.signed = signed; m.value != 0 && !same && shownCurrency(c) == "" {
+			m.err = errAmountShown
+		}
 		if errors.Is(m.err, app.ErrAmountRange) && !m.digits {
 			m.err = nil // 0
 		}
@@ -103,7 +108,7 @@ func cutSign(s string) (digits string, negative, signed bool) {
 			rest, signed = strings.CutSuffix(s, sign)
 		}
 		if before || signed {
-			return strings.TrimFunc(rest, sheet.IsSpace), sign != "+", true
+			return cutUnit(strings.TrimFunc(rest, sheet.IsSpace)), sign != "+", true
 		}
 	}
 	return s, false, false

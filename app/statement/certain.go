@@ -41,6 +41,13 @@ func (r *Reader) certain(l line, row *Row) error {
 			r.unread[f] = append(r.unread[f], l.Line)
 		}
 	}
+	for _, i := range r.header.amounts() {
+		if c := l.Cell(i); errors.Is(parseMoney(c).err, errAmountShown) {
+			return refusedAt(l.Line, "column %s shows “%s” where the cell holds %s; choose a plain number format for it, and look at the amounts",
+				"cột %s hiển thị “%s” trong khi ô chứa số %s; hãy chọn định dạng số thường cho cột rồi xem lại số tiền",
+				columnName(i), app.CleanText(c.Shown, 40), c.Plain())
+		}
+	}
 	err := cmp.Or(r.doubt, r.ledger(record{Line: l.Line}, r.text(l, fieldCounterpart)))
 	for _, m := range append(l.amounts(), parseMoney(l.Cell(r.header.columns.of(fieldBalance)))) {
 		if err == nil {

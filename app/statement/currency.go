@@ -3,6 +3,7 @@ package statement
 import (
 	"slices"
 	"strings"
+	"unicode"
 
 	"baoco/app"
 )
@@ -45,6 +46,9 @@ func statedUnit(r record) (value string, vnd bool) {
 	about, pending, pendingCompany := false, false, false
 	for _, c := range r.Cells {
 		text := c.Words()
+		if unit := shownCurrency(c); unit != "" && about {
+			return unit, false
+		}
 		if len(text) > 500 {
 			continue
 		}
@@ -98,6 +102,20 @@ func cutUnitLabel(words string) (unit string, company, ok bool) {
 	first := strings.Fields(words)
 	multiple := len(first) > 1 && (slices.Contains(multipleWords, " "+first[0]+" ") || first[0] == "vnd" && multipleWords.in(words))
 	return words, false, multiple && onlyUnits(words) && first[0][0] > '9'
+}
+
+// shownCurrency is what a spreadsheet shows around a number if that names another currency
+// than VND.
+func shownCurrency(c cell) string {
+	if !c.Number || c.Shown == c.Text {
+		return ""
+	}
+	unit := strings.Trim(strings.ReplaceAll(c.Shown, strings.TrimLeft(c.Plain(), "-"), " "), " +-()")
+	sign := strings.IndexFunc(unit, func(r rune) bool { return unicode.Is(unicode.Sc, r) && r != '₫' })
+	if sign >= 0 || foreignWords.in(wordsOf(unit)) {
+		return unit
+	}
+	return ""
 }
 
 // isVND tells whether words begin with the name of VND, and no multiple of it

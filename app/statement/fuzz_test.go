@@ -1,10 +1,12 @@
 package statement_test
 
 import (
+	"encoding/xml"
 	"errors"
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"unicode/utf8"
 
@@ -34,20 +36,26 @@ func FuzzCSV(f *testing.F) {
 	f.Fuzz(func(t *testing.T, content []byte) { checkFile(t, path, content) })
 }
 
-// FuzzXLSX: likewise for the XML of a sheet and of shared texts, within a
-// workbook that is whole.
+// FuzzXLSX: likewise for the XML of a sheet, of shared texts and of a number format, within
+// a workbook that is whole.
 func FuzzXLSX(f *testing.F) {
 	path := filepath.Join(f.TempDir(), "statement")
 	row := `<row r="2"><c r="A2"><v>46327.5</v></c><c r="B2" t="s"><v>1</v></c><c r="C2"><v>1.5E+5</v></c></row>`
 	shared := parts("")["xl/sharedStrings.xml"]
-	f.Add(headerRow+row, shared)
-	f.Add(headerRow+`<row><c t="inlineStr"><is><r><t>01/11/2026</t></r></is></c><c/><c t="d"><v>-5</v></c></row>`, shared)
+	f.Add(headerRow+row, shared, `#,##0 "đ"`)
+	f.Add(headerRow+`<row><c t="inlineStr"><is><r><t>01/11/2026</t></r></is></c><c/><c t="d"><v>-5</v></c></row>`, shared, `_(* #,##0,.0%_);[Red]\(#\)`)
 	f.Add(headerRow+`<row r="9"><c r="XFD9" t="b"><v>1</v></c><c r="A9" t="e"><v>#N/A</v></c></row></sheetData>`,
-		`<sst><si><t>a_x0041_b</t></si>`)
-	f.Add(`<row r="-5"><c r="A0"><v>&#x1F;</v></c></row><row`, "")
-	f.Add("\xff\xfe<\x00", "\xfe\xff\x00<")
-	f.Fuzz(func(t *testing.T, rows, shared string) {
+		`<sst><si><t>a_x0041_b</t></si>`, `[$$-409]General`)
+	f.Add(`<row r="-5"><c r="A0"><v>&#x1F;</v></c></row><row`, "", "\"")
+	f.Add("\xff\xfe<\x00", "\xfe\xff\x00<", "[$")
+	f.Fuzz(func(t *testing.T, rows, shared, format string) {
 		p := parts(rows)
+		var code strings.Builder
+		must(t, xml.EscapeText(&code, []byte(format)))
+		p["xl/styles.xml"] = `<styleSheet><numFmts><numFmt numFmtId="164" formatCode="` + code.String() +
+			`"/></numFmts><cellXfs><xf numFmtId="164"/></cellXfs></styleSheet>`
+		p["xl/_rels/workbook.xml.rels"] = strings.ReplaceAll(p["xl/_rels/workbook.xml.rels"], "</Relationships>",
+			`<Relationship Id="rId3" Type="/styles" Target="styles.xml"/></Relationships>`)
 		p["xl/sharedStrings.xml"] = shared
 		checkFile(t, path, []byte(zipped(t, p)))
 	})

@@ -98,10 +98,14 @@ func (r *Reader) accountNumber(l line) (string, *app.FieldError) {
 // currencyFault is the fault of a row in another currency, or of one whose
 // currency is left out in the column for it.
 func (r *Reader) currencyFault(l line) *app.FieldError {
-	if !r.header.columns.has(fieldCurrency) {
+	text := shownCurrency(l.Cell(r.header.columns.of(fieldBalance)))
+	for _, i := range r.header.amounts() {
+		text = cmp.Or(shownCurrency(l.Cell(i)), text)
+	}
+	if text == "" && !r.header.columns.has(fieldCurrency) {
 		return nil
 	}
-	text := r.text(l, fieldCurrency)
+	text = cmp.Or(text, r.text(l, fieldCurrency))
 	if isVND(wordsOf(text)) {
 		r.vnd = true
 		return nil
@@ -185,6 +189,9 @@ func (r *Reader) written(l line) []string {
 	cells := make([]string, len(l.Cells))
 	for i, c := range l.Cells {
 		cells[i] = c.Text
+		if shownCurrency(c) != "" {
+			cells[i] = c.Shown
+		}
 		if c.Number && (i == r.header.columns.of(fieldDate) || i == r.header.columns.of(fieldPosting)) {
 			if d, ok := parseDate(c, r.options.Zone, r.file.Date1904); ok {
 				cells[i] = app.FormatTime(d.at, r.options.Zone)
