@@ -43,7 +43,8 @@ func FuzzXLSX(f *testing.F) {
 	row := `<row r="2"><c r="A2"><v>46327.5</v></c><c r="B2" t="s"><v>1</v></c><c r="C2"><v>1.5E+5</v></c></row>`
 	shared := parts("")["xl/sharedStrings.xml"]
 	f.Add(headerRow+row, shared, `#,##0 "đ"`)
-	f.Add(headerRow+`<row><c t="inlineStr"><is><r><t>01/11/2026</t></r></is></c><c/><c t="d"><v>-5</v></c></row>`, shared, `_(* #,##0,.0%_);[Red]\(#\)`)
+	f.Add(headerRow+`<row><c t="inlineStr"><is><r><t>01/11/2026</t></r></is></c><c/><c t="d"><v>-5</v></c></row>`, shared,
+		`_(* #,##0,.0%_);[Red]\(#\)`)
 	f.Add(headerRow+`<row r="9"><c r="XFD9" t="b"><v>1</v></c><c r="A9" t="e"><v>#N/A</v></c></row></sheetData>`,
 		`<sst><si><t>a_x0041_b</t></si>`, `[$$-409]General`)
 	f.Add(`<row r="-5"><c r="A0"><v>&#x1F;</v></c></row><row`, "", "\"")

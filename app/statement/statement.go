@@ -24,7 +24,7 @@ type Options struct {
 	// named by number or letter, the table needs no header row.
 	Map map[string]string
 	// Sheet names the sheet of a spreadsheet. Empty: the only sheet that has rows
-	// below a header.
+	// below a header, a hidden one only where no other has.
 	Sheet string
 }
 
@@ -79,6 +79,7 @@ type Reader struct {
 
 	certainty
 	differences []Difference
+	hidden      hiddenRows
 	present     reconciliation // of the present account
 	all         sums           // of the whole file
 }
@@ -105,7 +106,8 @@ func Open(path string, o Options) (*Reader, error) {
 }
 
 // openTable finds the table in a text file, in the sheet that is named, or in the only
-// one with rows below a header. It is nil where there is none.
+// one with rows below a header. A hidden sheet isn't looked at where another one has a
+// table. It is nil where there is none.
 func openTable(file *sheet.File, o Options) (found *Reader, err error) {
 	if file.Sheets == nil {
 		table, comma, err := openText(file, o)
@@ -118,6 +120,9 @@ func openTable(file *sheet.File, o Options) (found *Reader, err error) {
 		return nil, noSheet(file, o)
 	}
 	for i, name := range file.Sheets {
+		if i == file.Visible && o.Sheet == "" && found != nil {
+			break
+		}
 		if !o.names(name) {
 			continue
 		}
@@ -130,7 +135,9 @@ func openTable(file *sheet.File, o Options) (found *Reader, err error) {
 		case err != nil:
 			return nil, err
 		case found == nil:
-			found = r
+			if found = r; r != nil && i >= file.Visible && o.Sheet == "" {
+				r.differ(cmp.Or(r.header.line, 1), "the sheet “%s” is hidden in the file", "trang “%s” bị ẩn trong tệp", name)
+			}
 		case r != nil && slices.ContainsFunc(r.peek(headerLines), func(l record) bool { return l.Filled() > 0 }):
 			return nil, severalSheets(found.layout.Sheet, name)
 		}
@@ -220,7 +227,7 @@ func (r *Reader) Layout() Layout { return r.layout }
 func (r *Reader) Skipped() []Skip { return r.skips }
 
 // Differences lists where the rows that were read don't agree with what the file says
-// about them. There may be more at the end of the file.
+// about them, or shows of them. There may be more at the end of the file.
 func (r *Reader) Differences() []Difference { return r.differences }
 
 // Progress returns how much of the file, or of the sheet within it, was read, in
@@ -237,6 +244,7 @@ func (r *Reader) Next() (Row, error) {
 	for r.failed == nil {
 		line, err := r.nextLine()
 		if errors.Is(err, io.EOF) {
+			r.endHidden()
 			err = cmp.Or(r.endTable(), r.endFile(), r.endAccount(), err)
 		}
 		var row *Row
