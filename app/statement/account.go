@@ -55,7 +55,7 @@ func findBank(titles []record) (code string) {
 var (
 	accountLabels = listOf("so tai khoan|tai khoan so|so tk|tk so|stk|so hieu tai khoan|ma tai khoan|tai khoan|account no|account number|" +
 		"account id|acct no|acc no|a c no|a c number|a c|acct|account")
-	otherAccountWords = listOf("doi ung|doi tac|thu huong|huong|beneficiary|name|ten|type|loai|chu|lien ket|linked|chuyen|nhan")
+	otherAccountWords = slices.Concat(counterpartWords, listOf("huong|name|ten|type|loai|chu|lien ket|linked|chuyen|nhan"))
 )
 
 // namedAccount reads the account number that a line outside a table names:
@@ -71,6 +71,9 @@ func namedAccount(r record, inTitle func(label string) bool) (number string, lab
 		}
 		if text == "" || c.Number || len(text) > 300 {
 			continue
+		}
+		if counterpartWords.in(wordsOf(text)) {
+			return "", false
 		}
 		label, value := cutLabel(text)
 		if colon := strings.IndexByte(text, ':'); colon >= 0 && isAccountLabel(text[:colon]) {

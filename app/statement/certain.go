@@ -1,8 +1,9 @@
 package statement
 
 import (
-	"cmp"
 	"errors"
+	"regexp"
+	"strings"
 
 	"baoco/app"
 )
@@ -48,7 +49,10 @@ func (r *Reader) certain(l line, row *Row) error {
 				columnName(i), app.CleanText(c.Shown, 40), c.Plain())
 		}
 	}
-	err := cmp.Or(r.doubt, r.ledger(record{Line: l.Line}, r.text(l, fieldCounterpart)))
+	err := r.doubt
+	if account := r.text(l, fieldCounterpart); err == nil && len(account) >= 3 && len(account) <= 5 && app.AllDigits(account) {
+		err = r.ledger(l.Line, account)
+	}
 	for _, m := range append(l.amounts(), parseMoney(l.Cell(r.header.columns.of(fieldBalance)))) {
 		if err == nil {
 			err = r.addMarks(l.Line, m)
@@ -124,30 +128,48 @@ func (r *Reader) addMarks(line int, m money) error {
 	return nil
 }
 
-// ledgerWords name the sides of an account, ledgerTitles name a company's own ledger of
-// its bank account, where debit is money in.
+// ledgerWords name the sides of an account. ledgerTitles name a company's own ledger of
+// its bank account, where debit is money in, and ledgerCode is an account of the chart of
+// accounts, or the form of a ledger. loanTitles name what is no bank account.
 var (
 	ledgerWords  = listOf("no|co|debit|credit")
-	ledgerTitles = listOf("so cai|so chi tiet tai khoan|so chi tiet cac tai khoan|so chi tiet tk|so ke toan|nhat ky chung|general ledger")
+	ledgerTitles = listOf("so cai|so chi tiet|so ke toan|so quy|so tien gui|so theo doi|so nhat ky|nhat ky chung|cong no|ledger|bank book|" +
+		"cash book")
+	ledgerCode = regexp.MustCompile(` (?:tai khoan|tk|account) (?:so |no )?(?:11[12]|131|331)\d?[a-z]* (?:\D|$)| mau so s\d\d`)
+	loanTitles = listOf("khoan vay|tien vay|hop dong tin dung|khe uoc|du no|lai phai tra|loan statement|loan account|loan no|loan number|" +
+		"the tin dung|credit card")
 )
 
-// ledger refuses a company's own ledger, by a line above the table or by the account beside
-// a row: one of a chart of accounts, such as 131 or 33311; no bank has such short numbers.
-// Receipts and payments ("Thu", "Chi") mean the same to bank and company.
-func (r *Reader) ledger(rec record, account string) error {
-	named := ""
-	if len(account) >= 3 && len(account) <= 5 && app.AllDigits(account) {
-		named = account
-	}
+// title refuses a line above the table that says that the file isn't the bank's statement
+// of an account.
+func (r *Reader) title(rec record) error {
+	text := ""
 	for _, c := range rec.Cells {
-		if text := c.Words(); account == "" && len(text) < 200 && ledgerTitles.in(wordsOf(text)) {
-			named = text
+		if len(c.Text) < 200 {
+			text += " " + c.Plain()
 		}
 	}
-	if named == "" || r.options.mapsMoney() || !ledgerWords.in(wordsOf(r.header.name(fieldDebit)+" "+r.header.name(fieldCredit))) {
+	words, text := wordsOf(text), app.CleanText(strings.TrimSpace(text), 60)
+	switch {
+	case loanTitles.in(words) && !r.options.mapsMoney():
+		return withFlag("--map credit=…", refusedAt(rec.Line,
+			"“%s” is of a loan or a credit card, whose money isn’t that of a bank account; import the statement of the account, or choose "+
+				"the columns yourself",
+			"“%s” là của khoản vay hoặc thẻ tín dụng, không phải tiền trong tài khoản; hãy nhập sao kê tài khoản, hoặc tự chọn cột", text))
+	case ledgerTitles.in(words), ledgerCode.MatchString(words):
+		return r.ledger(rec.Line, text)
+	}
+	return nil
+}
+
+// ledger refuses a company's own ledger, which is named by a line above the table, or by an
+// account of the chart of accounts beside a row, such as 131 or 33311; no bank has such short
+// numbers. Receipts and payments ("Thu", "Chi") mean the same to bank and company.
+func (r *Reader) ledger(line int, named string) error {
+	if r.options.mapsMoney() || !ledgerWords.in(wordsOf(r.header.name(fieldDebit)+" "+r.header.name(fieldCredit))) {
 		return nil
 	}
-	return withFlag("--map credit=…", refusedAt(rec.Line,
+	return withFlag("--map credit=…", refusedAt(line,
 		"“%s” is of a company’s own ledger, where debit is money in; import the statement of the bank, or choose the columns yourself",
 		"“%s” là của sổ kế toán công ty, ở đó Nợ là tiền vào; hãy nhập sao kê của ngân hàng, hoặc tự chọn cột", named))
 }

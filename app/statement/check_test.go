@@ -337,3 +337,73 @@ func TestPreviewHasTheColumns(t *testing.T) {
 		t.Error("a preview of a file whose columns are in doubt")
 	}
 }
+
+// TestOtherBooks: a loan, a credit card and a company's own ledger, where debit is money in,
+// aren't the bank's statement of an account.
+func TestOtherBooks(t *testing.T) {
+	const two = "Ngày;Nội dung;Nợ;Có;Ghi chú\n"
+	const rows = "01/11/2026;a;5000;;\n02/11/2026;b;;2000;\n"
+	const want = "1 OUT 5000 a, 2 IN 2000 b"
+	const loan, ledger = "is of a loan", "is of a company’s own ledger"
+	for content, says := range map[string]string{
+		"Sao kê khoản vay;;;;\n" + two + rows:                                     loan,
+		"LOAN STATEMENT;;;;\n" + two + rows:                                       loan,
+		"Hợp đồng tín dụng số 12;;;;\n" + two + rows:                              loan,
+		"Dư nợ hiện tại:;50.000.000;;;\n" + two + rows:                            loan,
+		"Ngày;Nội dung;Ghi nợ;Ghi có;Dư nợ\n" + rows:                              "column E, “Dư nợ”, is not read, since it is of a loan",
+		"Ngày;Nội dung;Ghi nợ;Ghi có;Lãi phải trả\n" + rows:                       "column E, “Lãi phải trả”",
+		"Date;Details;Debit;Credit;Outstanding\n" + rows:                          "column E, “Outstanding”",
+		"SAO KÊ THẺ TÍN DỤNG;;\nNgày;Nội dung;Số tiền\n1/1/26;a;5\n2/1/26;b;-5\n": loan,
+		"KH: NGUYEN THI LOAN;;;;\n" + two + rows:                                  want,
+		"SỔ CHI TIẾT TIỀN GỬI NGÂN HÀNG;;;;\n" + two + rows:                       ledger,
+		"SỔ QUỸ;;;;\n" + two + rows:                                               ledger,
+		"BANK BOOK;;;;\n" + two + rows:                                            ledger,
+		"Mẫu số S08-DN;;;;\n" + two + rows:                                        ledger,
+		"Tài khoản: 1121 - Tiền gửi VND;;;;\n" + two + rows:                       ledger,
+		"Tài khoản:;112;;;\n" + two + rows:                                        ledger,
+		"Số tài khoản: 1121 2345 678;;;;\n" + two + rows:                          "1 OUT 5000 a acc 11212345678, 2 IN 2000 b acc 11212345678",
+		"SỔ PHỤ TÀI KHOẢN;;;;\n" + two + rows:                                     want,
+		"SỔ CHI TIẾT;;;;\nNgày;Nội dung;Chi;Thu\n" + rows:                         want,
+		"Ngày;Nội dung;Ghi nợ;Ghi có;TK\n01/11/2026;a;5;;1121\n":                  ledger,
+		"Ngày;Nội dung;Ghi nợ;Ghi có;TK ĐƯ\n01/11/2026;a;5;;131\n":                ledger,
+	} {
+		got := ""
+		rows, err := tryRows(t, write(t, content), statement.Options{Zone: zone})
+		if got = brief(rows); err != nil {
+			got = err.Error()
+		}
+		if err == nil && got != says || err != nil && !strings.Contains(got, says) {
+			t.Errorf("%q: %s; want %s", content, got, says)
+		}
+		if says != loan && says != ledger {
+			continue
+		}
+		o := statement.Options{Zone: zone, Map: map[string]string{"credit": "C"}}
+		if _, err := tryRows(t, write(t, content), o); err != nil && strings.Contains(err.Error(), says) {
+			t.Errorf("%q with a column that is named: %v", content, err)
+		}
+	}
+}
+
+// TestOthersAccountAbove: the account of the other side above a table, or between its rows, is never the file's.
+func TestOthersAccountAbove(t *testing.T) {
+	for line, want := range map[string]string{
+		"Tài khoản người gửi: 0123456789": "", "Tài khoản đối ứng;0123456789": "", "Tài khoản bên gửi: 0123456789": "",
+		"Số tài khoản người nộp tiền: 0123456789": "", "Sender account: 0123456789": "", "Account number of payer: 0123456789": "",
+		"Người gửi;Số tài khoản: 0123456789": "", "Người gửi: A - Số tài khoản: 0123456789": "", "Counterparty;Account No.;0123456789": "",
+		"Tài khoản tiền gửi thanh toán: 0123456789": "0123456789", "Tên tài khoản: A;Số tài khoản: 0123456789": "0123456789",
+	} {
+		r, err := statement.Open(write(t, line+";;\nNgày;Nội dung;Nợ;Có\n01/11/2026;a;5;\n"), statement.Options{Zone: zone})
+		must(t, err)
+		if got := r.Layout().AccountNumber; got != want {
+			t.Errorf("%s: %q, want %q", line, got, want)
+		}
+		must(t, r.Close())
+		const own, row = "Số tài khoản: 0999999999;;;\nNgày;Nội dung;Nợ;Có\n", "01/11/2026;a;5;\n"
+		for _, row := range readRows(t, write(t, own+row+line+";;\n"+row), statement.Options{Zone: zone}) {
+			if want == "" && row.AccountNumber != "0999999999" {
+				t.Errorf("%s between rows: %q", line, row.AccountNumber)
+			}
+		}
+	}
+}

@@ -93,6 +93,11 @@ func (l list) ends(words string) bool {
 	return slices.ContainsFunc(l, func(phrase string) bool { return strings.HasSuffix(words, phrase) })
 }
 
+// counterpartWords name the other side of a transaction.
+var counterpartWords = listOf("doi ung|tk du|doi tac|doi phuong|thu huong|nguoi huong|nguoi nhan|nguoi chuyen|nguoi gui|nguoi nop|" +
+	"nguoi tra|ben chuyen|ben nhan|ben gui|don vi chuyen|tai khoan chuyen|tai khoan nhan|tai khoan dich|tk chuyen|tk nhan|remitter|" +
+	"remitters|beneficiary|beneficiarys|counterparty|counterpart|correspondent|offset|sender|receiver|payee|payer")
+
 // headerWords are the words by which a header names a field. A header names the first
 // field of which it has a word, so a field that looks like another one comes before it
 // ("số tài khoản đối ứng" is not the account, "số dư có" not a credit).
@@ -105,9 +110,7 @@ var headerWords = []struct {
 	{fieldCurrency, listOf("loai tien|loai tien te|tien te|currency|ccy|=nguyen te")},
 	{fieldStatus, listOf("trang thai|tinh trang|status")},
 	{fieldBalance, listOf("so du|balance|sodu|=con lai|=ton")},
-	{fieldCounterpart, listOf("doi ung|doi tac|doi phuong|thu huong|nguoi huong|nguoi nhan|nguoi chuyen|nguoi gui|ben chuyen|ben nhan|" +
-		"don vi chuyen|tai khoan chuyen|tai khoan nhan|tai khoan dich|tk chuyen|tk nhan|remitter|remitters|beneficiary|beneficiarys|" +
-		"counterparty|counterpart|correspondent|offset|sender|receiver|payee|payer")},
+	{fieldCounterpart, slices.Concat(counterpartWords, listOf("=tk"))},
 	{fieldCharge, listOf("phi|phi lai|thue|fee|fees|tax|vat|interest|charges")},
 	{fieldDate, listOf("ngay giao dich|ngay gd|ngay phat sinh|ngay gio|thoi gian|thoi diem|transaction date|transactiondate|trans date|" +
 		"tran date|txn date|tnx date|transaction time|date time|datetime|=when")},

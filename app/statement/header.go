@@ -176,8 +176,8 @@ func headerOf(rows []record, o Options) (h header, ok bool, err error) {
 			h.columns[f] = i
 		}
 	}
-	if i, ok := dividedBalance(h.names); ok && err == nil {
-		err = errHeader(rows[0].Line, i, h.names[i], columnLedger)
+	if i, problem := otherBook(h.names); i >= 0 && err == nil {
+		err = errHeader(rows[0].Line, i, h.names[i], problem)
 	}
 	if day, ok := h.columns[fieldDay]; ok {
 		delete(h.columns, fieldDay)
@@ -201,14 +201,24 @@ func headerOf(rows []record, o Options) (h header, ok bool, err error) {
 	return h, true, err
 }
 
-// dividedBalance finds the second of two columns for the sides of a balance, "Dư
-// nợ" and "Dư có".
-func dividedBalance(names []string) (second int, ok bool) {
-	side := func(words list) int {
+// The words in the headers of the two sides of a balance, and in those of a loan.
+var (
+	debitBalance  = listOf("du no")
+	creditBalance = listOf("du co")
+	loanHeaders   = listOf("du no|lai phai tra|goc phai tra|giai ngan|outstanding|principal|disbursement")
+)
+
+// otherBook finds a column that no statement of a bank account has: the second of the two
+// sides of a balance, or one of a loan. It is -1 where there is none.
+func otherBook(names []string) (column int, problem app.Text) {
+	find := func(words list) int {
 		return slices.IndexFunc(names, func(name string) bool { return words.in(headerKey(name)) })
 	}
-	debit, credit := side(listOf("du no")), side(listOf("du co"))
-	return max(debit, credit), debit >= 0 && credit >= 0 && debit != credit
+	debit, credit := find(debitBalance), find(creditBalance)
+	if debit >= 0 && credit >= 0 && debit != credit {
+		return max(debit, credit), columnLedger
+	}
+	return find(loanHeaders), columnLoan
 }
 
 // headerName is the name of one column of a header: the text in its top row, or in
@@ -261,7 +271,9 @@ var (
 	columnForeign  = app.Text{EN: "it is in another currency than VND", VI: "cột này không phải VND"}
 	columnMultiple = app.Text{EN: "it is in a multiple of VND", VI: "cột này tính theo bội số của VND (nghìn, triệu…)"}
 	columnTwice    = app.Text{EN: "another column is of the same kind", VI: "có một cột khác cùng loại"}
-	columnLedger   = app.Text{
+	columnLoan     = app.Text{EN: "it is of a loan, whose money isn’t that of a bank account",
+		VI: "cột này là của khoản vay, không phải tiền trong tài khoản"}
+	columnLedger = app.Text{
 		EN: "a balance that is divided into two is that of a company’s own ledger, where debit is money in",
 		VI: "số dư chia hai bên là của sổ kế toán công ty, ở đó Nợ là tiền vào",
 	}

@@ -202,7 +202,7 @@ func begin(r *Reader) (*Reader, error) {
 			several = several || r.account != "" && r.account != number
 			r.account = number
 		}
-		if err := cmp.Or(r.ledger(line, ""), r.readUnit(line)); err != nil {
+		if err := cmp.Or(r.title(line), r.readUnit(line)); err != nil {
 			return nil, err
 		}
 		r.note(line)
