@@ -1,6 +1,7 @@
 package statement
 
 import (
+	"cmp"
 	"math"
 	"regexp"
 	"strconv"
@@ -71,26 +72,18 @@ func parseDate(c cell, zone *time.Location, date1904 bool) (date, bool) {
 func cutClock(s string) (seconds int, rest string, ok bool) {
 	text := strings.TrimLeftFunc(s, func(r rune) bool { return sheet.IsSpace(r) || r == 'T' || r == ',' || r == '-' })
 	part := clockForm.FindStringSubmatch(text)
-	if part == nil || len(part[1]) > 2 || len(part[2]) > 2 || len(part[3]) > 2 {
+	if part == nil || strings.HasPrefix(text[len(part[0]):], ":") {
 		return 0, s, false
 	}
-	hour, _ := strconv.Atoi(part[1])
-	minute, _ := strconv.Atoi(part[2])
-	second, _ := strconv.Atoi(part[3])
-	rest = text[len(part[0]):]
-	switch half := strings.ToUpper(part[4]); {
-	case half == "":
-	case hour < 1 || hour > 12:
-		rest = text[len(part[0])-2:] // 13:05 PM
-	case half == "P":
-		hour = hour%12 + 12
-	default:
-		hour %= 12
+	clock := part[1] + ":" + part[2] + ":" + cmp.Or(part[3], "0")
+	at, err := time.Parse("3:4:5PM", clock+strings.ToUpper(part[4])+"M")
+	if err != nil { // no AM or PM, or 13:05 PM
+		at, err = time.Parse("15:4:5", clock)
 	}
-	if hour > 23 || minute > 59 || second > 59 || strings.HasPrefix(rest, ":") {
+	if err != nil {
 		return 0, s, false
 	}
-	return hour*3600 + minute*60 + second, rest, true
+	return at.Hour()*3600 + at.Minute()*60 + at.Second(), text[len(part[0]):], true
 }
 
 // serialDate reads a date as a spreadsheet counts: as days since 30 December 1899

@@ -93,18 +93,15 @@ type reconciliation struct {
 	opening, closing total   // line 0: not stated
 	gap              bool    // the balance of some row isn't known
 	line             int     // of the last row
-	before           int64   // its balance
-	last             int64   // what it moved
-	broken           int     // the line of the first balance that doesn't join the one before; 0: none
-	straight, turned chain   // turned: where money out came in
-	joins                    // of all balances that are known, whatever lies between them
+	joins
+	chain
 }
 
 // joins counts from how many balances the next one that is known follows, and from how many
 // it would where money out came in. Rows without a balance may lie between them.
 type joins struct {
 	straight, turned int
-	line             int   // of the first that it would follow only then
+	broken           int   // the line of the first balance that doesn't follow
 	known            bool  // there is a balance above
 	balance          int64 // it
 	from, since      int64 // what its row and those after it moved, but the last; what those after it did
@@ -115,11 +112,15 @@ func (j *joins) add(line int, s sums, balance int64, known bool) {
 	j.since += moved
 	if j.known && known && !s.unsure {
 		follows := func(since, from int64) bool { return balance == j.balance+since || j.balance == balance+from }
-		if straight, turned := follows(j.since, j.from), follows(-j.since, -j.from); straight != turned && straight {
+		straight, turned := follows(j.since, j.from), follows(-j.since, -j.from)
+		switch {
+		case straight && !turned:
 			j.straight++
-		} else if straight != turned {
+		case turned && !straight:
 			j.turned++
-			j.line = cmp.Or(j.line, line)
+		}
+		if !straight {
+			j.broken = cmp.Or(j.broken, line)
 		}
 	}
 	if known || s.unsure { // behind an amount that isn't known nothing follows
@@ -133,15 +134,10 @@ func (g *reconciliation) add(line int, s sums, balance int64, known bool) {
 	g.all.add(s)
 	g.page.add(s)
 	g.joins.add(line, s, balance, known)
-	if g.gap = g.gap || !known || s.unsure; g.gap {
-		return
+	g.line = line
+	if g.gap = g.gap || !known || s.unsure; !g.gap {
+		g.chain.add(balance, s.moved())
 	}
-	if g.line != 0 && g.broken == 0 && balance != g.before+s.moved() && g.before != balance+g.last {
-		g.broken = line
-	}
-	g.line, g.before, g.last = line, balance, s.moved()
-	g.straight.add(balance, s.moved())
-	g.turned.add(balance, -s.moved())
 }
 
 // chain compares running balances in any order of the rows, since rows of one second may
@@ -211,11 +207,12 @@ func (r *Reader) compare(l line, row *Row) error {
 func (r *Reader) endAccount() error {
 	g := r.present
 	r.present = reconciliation{}
-	otherWay := refusedAt(cmp.Or(g.broken, g.joins.line, g.line),
-		"by the running balances, what is read as money out came in, and the other way round",
-		"theo số dư từng dòng, tiền đọc là ra lại là vào và ngược lại")
-	if g.gap && g.joins.turned > 0 && g.joins.straight == 0 {
-		return otherWay
+	opening, closing, whole := g.ends()
+	// Equal amounts, or only one, join either way: then the opening balance tells.
+	opened := !g.gap && whole && g.opening.line != 0 && g.opening.value == closing+g.from && g.opening.value != opening
+	if g.turned > g.straight || g.straight == 0 && opened {
+		return refusedAt(cmp.Or(g.broken, g.line), "by the running balances, what is read as money out came in, and the other way round",
+			"theo số dư từng dòng, tiền đọc là ra lại là vào và ngược lại")
 	}
 	if g.all.unsure || g.all == (sums{}) {
 		return nil
@@ -223,13 +220,7 @@ func (r *Reader) endAccount() error {
 	for _, t := range g.above {
 		r.compareTotal(t, g.all, r.all)
 	}
-	opening, closing, whole := g.straight.ends()
-	begin, _, turned := g.turned.ends()
-	if !g.gap && turned && (!whole && g.all.ins+g.all.outs > 1 ||
-		g.opening.line != 0 && g.opening.value == begin && begin != opening) {
-		return otherWay
-	}
-	known := !g.gap && whole && len(g.straight) > 0
+	known := !g.gap && whole && len(g.chain) > 0
 	if g.opening.line != 0 && g.closing.line != 0 {
 		opening, closing, known = g.opening.value, g.opening.value+g.all.moved(), true
 	} else if !g.gap && !whole {
