@@ -1,6 +1,7 @@
 package statement
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -133,6 +134,9 @@ func endsWithAccount(text string) bool {
 	return accountLabels.ends(words) || strings.HasSuffix(words, " tk ")
 }
 
+// accountForm is the beginning of a text with an account number, and a letter right behind it.
+var accountForm = regexp.MustCompile(`^([0-9](?:[ .-]?[0-9])*)([/A-Za-z]?)`)
+
 // accountDigits returns the account number at the beginning of a text: its digits,
 // between which single spaces, dots or dashes may stand. Fewer than 6 digits are no
 // account number.
@@ -144,22 +148,13 @@ func accountDigits(c cell) string {
 		return ""
 	}
 	text := strings.TrimFunc(strings.TrimLeft(c.Plain(), ":#"), sheet.IsSpace)
-	var digits []byte
-	for i := range len(text) {
-		b := text[i]
-		if isDigit(b) {
-			digits = append(digits, b)
-			continue
-		}
-		if b == '/' || b >= 'A' && b <= 'Z' || b >= 'a' && b <= 'z' {
-			return "" // a date, or not the number of an account alone
-		}
-		if i == 0 || i+1 == len(text) || !isDigit(text[i-1]) || !isDigit(text[i+1]) || strings.IndexByte(" .-", b) < 0 {
-			break
-		}
+	part := accountForm.FindStringSubmatch(text)
+	if part == nil || part[2] != "" {
+		return "" // no number, a date, or not the number of an account alone
 	}
+	digits := strings.NewReplacer(" ", "", ".", "", "-", "").Replace(part[1])
 	if len(digits) < 6 || len(digits) > 25 {
 		return ""
 	}
-	return string(digits)
+	return digits
 }

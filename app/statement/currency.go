@@ -1,6 +1,7 @@
 package statement
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -18,11 +19,11 @@ var (
 	multipleWords = listOf("nghin|ngan|trieu|ty|thousand|thousands|million|millions|billion|000|1000|1000000|1k|k|tr d|tr dong|tr vnd")
 	unitWords     = slices.Concat(vndWords, multipleWords, foreignWords, listOf("1|nam|x"))
 
-	// The labels before the name of a unit; those before the name of a unit or a company;
-	// and the words before a unit in a sentence.
-	unitLabels = listOf("loai tien te|loai tien|don vi tien te|don vi tien|don vi tinh|dvt|tien te|currency code|currency unit|" +
-		"account currency|currency|ccy")
-	companyLabels = listOf("don vi|unit")
+	// The labels before the name of a unit; those of them before the name of a unit or a
+	// company; and the words before a unit in a sentence.
+	unitLabels = regexp.MustCompile(`^(?: (?:loai tien te|loai tien|don vi tien te|don vi tien|don vi tinh|dvt|tien te|currency code|` +
+		`currency unit|account currency|currency|ccy|don vi|unit))+ `)
+	companyLabels = regexp.MustCompile(`^(?: (?:don vi|unit))+ `)
 	unitSentences = listOf("tinh bang|tinh theo|amounts in|amount in|figures in|expressed in")
 	companyWords  = listOf("cong ty|cty|tnhh")
 )
@@ -80,19 +81,8 @@ func statedUnit(r record) (value string, vnd bool) {
 // words before a unit in a sentence, "tính bằng nghìn đồng"; a multiple needs no label.
 // company tells whether the labels can stand before the name of a company too.
 func cutUnitLabel(words string) (unit string, company, ok bool) {
-	unit, company = words, true
-	for cut := true; cut; {
-		cut = false
-		for _, label := range slices.Concat(unitLabels, companyLabels) {
-			if rest, found := strings.CutPrefix(unit, label); found {
-				company = company && slices.Contains(companyLabels, label)
-				unit, cut, ok = " "+rest, true, true
-				break
-			}
-		}
-	}
-	if ok {
-		return strings.TrimPrefix(unit, " "), company, true
+	if labels := unitLabels.FindString(words); labels != "" {
+		return words[len(labels):], labels == companyLabels.FindString(words), true
 	}
 	for _, label := range unitSentences {
 		if _, rest, found := strings.Cut(words, label); found && len(rest) > 0 && onlyUnits(strings.Fields(rest)[0]) {
