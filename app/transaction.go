@@ -194,21 +194,22 @@ const (
 
 // TransactionFilter narrows a listing; zero values do not.
 type TransactionFilter struct {
-	BankAccountID int64
-	Among         []int64 // bank accounts; nil: all. The storage fills it in from the context's limit
-	Type          Direction
-	From, To      time.Time // from From on, before To
-	MinAmount     int64
-	MaxAmount     int64
-	Code          string        // payment code, see [ReadCode]
-	Query         string        // as typed; compared folded
-	Or            SearchMeaning // with Query: a transaction that has this amount or code, or is of one of these bank accounts, fits too
-	DeliveryState DeliveryState // one of [TransactionStates]
-	SinceID       *int64        // ids above it, ascending
-	UntilID       int64         // only ids up to it, so that new ones don't shift the pages
-	Sort          TransactionSort
-	Page          Page
-	Sums          bool // asks for the sums of all pages
+	BankAccountID   int64
+	Among           []int64 // bank accounts; nil: all. The storage fills it in from the context's limit
+	ReceivingNumber string  // empty: all. The storage fills it in from the context's limit
+	Type            Direction
+	From, To        time.Time // from From on, before To
+	MinAmount       int64
+	MaxAmount       int64
+	Code            string        // payment code, see [ReadCode]
+	Query           string        // as typed; compared folded
+	Or              SearchMeaning // with Query: a transaction that has this amount or code, or is of one of these bank accounts, fits too
+	DeliveryState   DeliveryState // one of [TransactionStates]
+	SinceID         *int64        // ids above it, ascending
+	UntilID         int64         // only ids up to it, so that new ones don't shift the pages
+	Sort            TransactionSort
+	Page            Page
+	Sums            bool // asks for the sums of all pages
 }
 
 // DeliveryUnsent is the state of a transaction without deliveries. No delivery

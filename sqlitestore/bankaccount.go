@@ -2,9 +2,13 @@ package sqlitestore
 
 import (
 	"context"
+	"encoding/json"
+	"slices"
+	"strings"
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 )
 
 const bankAccountColumns = `b.id, b.account_id, b.bank, b.account_number, b.account_name, b.status, b.created_at, b.nickname, b.colour,
@@ -90,24 +94,69 @@ func setReceiving(tx *tx, b app.BankAccount, r app.BankAccountReceiving) error {
 		r.ContentPrefix, b.ID)
 }
 
+// mayRemoveNumbers refuses to remove receiving numbers that something is limited to: it would
+// get nothing from then on.
+func mayRemoveNumbers(tx *tx, b app.BankAccount, r app.BankAccountReceiving) error {
+	var gone []string
+	for _, n := range b.Receiving() {
+		if !r.Receives(n.Number) {
+			gone = append(gone, n.Number)
+		}
+	}
+	const of = ` WHERE account_id = ?1 AND receiving_number IN (SELECT value FROM json_each(?2))`
+	var hooks, counters, users int64
+	list, err := json.Marshal(gone)
+	if err != nil {
+		return err
+	}
+	err = tx.queryRow(`SELECT (SELECT count(*) FROM webhooks`+of+` AND deleted_at IS NULL),
+		(SELECT count(*) FROM counter_links`+of+` AND revoked_at IS NULL AND bank_account_id = ?3),
+		(SELECT count(*) FROM users`+of+` AND id IN (SELECT user_id FROM user_bank_accounts WHERE bank_account_id = ?3))`,
+		b.AccountID, string(list), b.ID).Scan(&hooks, &counters, &users)
+	if err != nil || hooks+counters+users == 0 {
+		return err
+	}
+	return app.Refused(app.CodeConflict, app.Textf(
+		"A number that is to be removed (%s) is still used: webhooks %d, counter screens %d and users %d are limited to it. Change those first.",
+		"Số cần xoá (%s) còn được dùng để giới hạn: %d webhook, %d màn hình quầy, %d người dùng. Hãy đổi những giới hạn đó trước.",
+		strings.Join(gone, ", "), hooks, counters, users))
+}
+
+// paidTo finds the linked bank accounts that have a receiving number, at most one a bank. only is
+// the id of the one that may be found, 0 for any. An error for the field receiving_number where
+// there is none.
+func paidTo(tx *tx, accountID, only int64, number string) ([]app.BankAccount, error) {
+	cache, err := tx.recordCache(accountID)
+	if err != nil {
+		return nil, err
+	}
+	list := slices.DeleteFunc(slices.Clone(cache.receiving[number]), func(b app.BankAccount) bool { return only != 0 && b.ID != only })
+	if len(list) == 0 {
+		return nil, app.ErrUnknownReference("receiving_number")
+	}
+	return list, nil
+}
+
 // auditBankAccount names a bank account in the audit log.
 func auditBankAccount(b app.BankAccount) app.AuditDetail {
 	return app.AuditNamed(b.Bank + " " + b.AccountNumber)
 }
 
 func (s *Store) BankAccounts(ctx context.Context, accountID int64) ([]app.BankAccount, error) {
-	return readAll(ctx, s, columnsOnly(scanBankAccount),
+	return readAll(ctx, s, shownBankAccount(ctx),
 		`SELECT `+bankAccountColumns+` FROM bank_accounts b WHERE b.account_id = ?1 AND b.unlinked_at IS NULL AND `+
-			isShown("b.id", "?2")+` ORDER BY b.id`,
+			bankShown("b.id", "?2")+` ORDER BY b.id`,
 		accountID, limitOf(ctx))
 }
 
-// Balances costs a look at one row a bank account.
+// Balances costs a look at one row a bank account. It gives none within a limit to a receiving
+// number, since a balance tells of all money of the bank account.
 func (s *Store) Balances(ctx context.Context, accountID int64, until app.Day) (map[int64]app.Balance, error) {
 	balances := map[int64]app.Balance{}
 	rows, err := s.query(ctx, `SELECT b.id, k.amount, k.at, s.provider FROM bank_accounts b CROSS JOIN bank_account_balances k
 			ON k.bank_account_id = b.id AND k.day = (SELECT max(day) FROM bank_account_balances WHERE bank_account_id = b.id AND day <= ?2)
-		JOIN sources s ON s.id = k.source_id WHERE b.account_id = ?1 AND `+isShown("b.id", "?3"), accountID, int64(until), limitOf(ctx))
+		JOIN sources s ON s.id = k.source_id WHERE b.account_id = ?1 AND ?3 ->> 'number' IS NULL AND `+
+		bankShown("b.id", "?3"), accountID, int64(until), limitOf(ctx))
 	err = each(rows, err, func(row scanner) (bool, error) {
 		var id int64
 		var b app.Balance
@@ -137,6 +186,9 @@ func (s *Store) SetBankAccountReceiving(ctx context.Context, accountID, id int64
 	return writing(ctx, s, func(tx *tx) (app.BankAccount, error) {
 		b, err := txBankAccount(tx, accountID, id)
 		if err == nil {
+			err = mayRemoveNumbers(tx, b, r)
+		}
+		if err == nil {
 			err = setReceiving(tx, b, r)
 		}
 		if err != nil {
@@ -157,10 +209,14 @@ func (s *Store) BankAccountSummaries(ctx context.Context, accountID int64, today
 		count, amount := `, coalesce(sum(d.count) FILTER (WHERE d.day >= `+of, `, coalesce(sum(d.amount) FILTER (WHERE d.day >= `+of
 		return count + in + amount + in + count + out + amount + out
 	}
+	days, totals := shownDays(ctx, "?5"), "bank_account_totals"
+	if access.LimitOf(ctx).ReceivingNumber != "" {
+		totals = `(SELECT bank_account_id, sum(count) AS count, sum(amount) AS amount FROM ` + days + ` GROUP BY 1)`
+	}
 	rows, err := s.query(ctx, `SELECT `+bankAccountColumns+`, coalesce(a.count, 0), coalesce(a.amount, 0)`+sums("?2")+sums("?3")+sums("?4")+`
-		FROM bank_accounts b LEFT JOIN bank_account_totals a ON a.bank_account_id = b.id
-		LEFT JOIN bank_account_days d ON d.bank_account_id = b.id AND d.day BETWEEN min(?3, ?4) AND ?2
-		WHERE b.account_id = ?1 AND b.unlinked_at IS NULL AND `+isShown("b.id", "?5")+` GROUP BY b.id ORDER BY b.id`,
+		FROM bank_accounts b LEFT JOIN `+totals+` a ON a.bank_account_id = b.id
+		LEFT JOIN `+days+` d ON d.bank_account_id = b.id AND d.day BETWEEN min(?3, ?4) AND ?2
+		WHERE b.account_id = ?1 AND b.unlinked_at IS NULL AND `+bankShown("b.id", "?5")+` GROUP BY b.id ORDER BY b.id`,
 		accountID, int64(today), int64(today.WeekStart()), int64(today.MonthStart()), limitOf(ctx))
 	return collect(rows, err, func(row scanner) (sum app.BankAccountSummary, err error) {
 		dest := []any{&sum.All.Count, &sum.All.Total}
@@ -168,6 +224,7 @@ func (s *Store) BankAccountSummaries(ctx context.Context, accountID int64, today
 			dest = append(dest, &flow.In.Count, &flow.In.Total, &flow.Out.Count, &flow.Out.Total)
 		}
 		sum.BankAccount, err = scanBankAccount(row, dest...)
+		leaveNumber(ctx, &sum.BankAccount)
 		return sum, err
 	})
 }
@@ -179,23 +236,25 @@ func (s *Store) FirstDay(ctx context.Context, accountID int64, otherwise app.Day
 }
 
 func (s *Store) BankAccountDays(ctx context.Context, accountID int64, day app.Day) ([]app.BankAccountDay, error) {
+	days := shownDays(ctx, "?3")
 	rows, err := s.query(ctx,
 		`SELECT `+bankAccountColumns+
 			`, coalesce(i.count, 0), coalesce(i.amount, 0), coalesce(o.count, 0), coalesce(o.amount, 0) FROM bank_accounts b
-		LEFT JOIN bank_account_days i ON i.bank_account_id = b.id AND i.day = ?2 AND i.type = 'IN'
-		LEFT JOIN bank_account_days o ON o.bank_account_id = b.id AND o.day = ?2 AND o.type = 'OUT'
-		WHERE b.account_id = ?1 AND (i.day IS NOT NULL OR o.day IS NOT NULL) AND `+isShown("b.id", "?3")+` ORDER BY b.id`, accountID,
+		LEFT JOIN `+days+` i ON i.bank_account_id = b.id AND i.day = ?2 AND i.type = 'IN'
+		LEFT JOIN `+days+` o ON o.bank_account_id = b.id AND o.day = ?2 AND o.type = 'OUT'
+		WHERE b.account_id = ?1 AND (i.day IS NOT NULL OR o.day IS NOT NULL) AND `+bankShown("b.id", "?3")+` ORDER BY b.id`, accountID,
 		int64(day), limitOf(ctx))
 	return collect(rows, err, func(row scanner) (d app.BankAccountDay, err error) {
 		d.BankAccount, err = scanBankAccount(row, &d.In.Count, &d.In.Total, &d.Out.Count, &d.Out.Total)
+		leaveNumber(ctx, &d.BankAccount)
 		return d, err
 	})
 }
 
 func (s *Store) HoursBetween(ctx context.Context, accountID int64, from, to time.Time) ([]app.HourRow, error) {
 	rows, err := s.query(ctx,
-		`SELECT (occurred_at - ?2) / 3600, date_only, type, count(*), sum(amount) FROM transactions INDEXED BY transactions_time
-		WHERE account_id = ?1 AND occurred_at >= ?2 AND occurred_at < ?3 AND `+isShown("bank_account_id", "?4")+` GROUP BY 1, 2, 3`,
+		`SELECT (occurred_at - ?2) / 3600, date_only, type, count(*), sum(amount) FROM transactions t INDEXED BY transactions_time
+		WHERE account_id = ?1 AND occurred_at >= ?2 AND occurred_at < ?3 AND `+isShown("t", "?4")+` GROUP BY 1, 2, 3`,
 		accountID, from.Unix(), to.Unix(), limitOf(ctx))
 	return collect(rows, err, func(row scanner) (h app.HourRow, err error) {
 		return h, row.Scan(&h.Since, &h.Untimed, &h.Type, &h.Count, &h.Total)

@@ -198,12 +198,12 @@ func (s *Store) TouchAPIKey(id int64, now time.Time) {
 	})
 }
 
-const counterLinkColumns = `id, account_id, name, coalesce(bank_account_id, 0), shows_total, created_at, revoked_at`
+const counterLinkColumns = `id, account_id, name, coalesce(bank_account_id, 0), receiving_number, shows_total, created_at, revoked_at`
 
 func scanCounterLink(row scanner, before ...any) (payment.CounterLink, error) {
 	var l payment.CounterLink
-	err := row.Scan(append(before, &l.ID, &l.AccountID, &l.Name, &l.BankAccountID, &l.ShowsTotal, secondsInto(&l.CreatedAt),
-		secondsInto(&l.RevokedAt))...)
+	err := row.Scan(append(before, &l.ID, &l.AccountID, &l.Name, &l.BankAccountID, &l.ReceivingNumber, &l.ShowsTotal,
+		secondsInto(&l.CreatedAt), secondsInto(&l.RevokedAt))...)
 	return l, err
 }
 
@@ -221,6 +221,17 @@ func (s *Store) CreateCounterLink(ctx context.Context, l payment.CounterLink, ha
 				return l, err
 			}
 		}
+		if l.ReceivingNumber != "" {
+			paid, err := paidTo(tx, l.AccountID, l.BankAccountID, l.ReceivingNumber)
+			if err == nil && len(paid) > 1 {
+				err = app.InvalidField("bank_account_id", "is required, since this number is of several banks",
+					"là bắt buộc, vì số này có ở nhiều ngân hàng")
+			}
+			if err != nil {
+				return l, err
+			}
+			l.BankAccountID = paid[0].ID
+		}
 		if newName {
 			if err := nameFree(tx, `SELECT count(*) FROM counter_links WHERE account_id = ? AND name = ? AND revoked_at IS NULL`, l.AccountID,
 				l.Name); err != nil {
@@ -236,9 +247,9 @@ func (s *Store) CreateCounterLink(ctx context.Context, l payment.CounterLink, ha
 				"An account has at most %d counter links: revoke one first.",
 				"Mỗi tài khoản có tối đa %d liên kết màn hình quầy: hãy thu hồi bớt trước.", payment.MaxCounterLinks))
 		}
-		l.ID, err = tx.insert(`INSERT INTO counter_links (account_id, name, hash, bank_account_id, shows_total, created_at)
-			VALUES (?, ?, ?, ?, ?, ?)`,
-			l.AccountID, l.Name, hash[:], nullIfZero(l.BankAccountID), l.ShowsTotal, unixOrNull(l.CreatedAt))
+		l.ID, err = tx.insert(`INSERT INTO counter_links (account_id, name, hash, bank_account_id, receiving_number, shows_total,
+				created_at) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+			l.AccountID, l.Name, hash[:], nullIfZero(l.BankAccountID), l.ReceivingNumber, l.ShowsTotal, unixOrNull(l.CreatedAt))
 		if err != nil {
 			return l, err
 		}

@@ -1,16 +1,22 @@
 package sqlitestore
 
 import (
+	"context"
 	"math"
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 )
 
 // daysOf is the table of the kept totals of days that a filter needs, and the
 // conditions on it but for those on days.
 func daysOf(accountID int64, f app.TransactionFilter) (table string, c *conditions) {
 	table, c = "bank_account_days", &conditions{}
+	if f.ReceivingNumber != "" {
+		table = "receiving_number_days"
+		c.add("receiving_number = ?", f.ReceivingNumber)
+	}
 	switch {
 	case f.BankAccountID != 0:
 		c.add("bank_account_id = ?", f.BankAccountID)
@@ -24,6 +30,15 @@ func daysOf(accountID int64, f app.TransactionFilter) (table string, c *conditio
 		c.add("type = ?", string(f.Type))
 	}
 	return table, c
+}
+
+// shownDays is the table of the kept totals of days of bank accounts, of what ctx shows of each.
+// param is the name of the parameter that limitOf is bound to.
+func shownDays(ctx context.Context, param string) string {
+	if access.LimitOf(ctx).ReceivingNumber == "" {
+		return "bank_account_days"
+	}
+	return `(SELECT bank_account_id, day, type, count, amount FROM receiving_number_days WHERE receiving_number = ` + param + ` ->> 'number')`
 }
 
 // dayRange is from a day on to before another.

@@ -369,7 +369,7 @@ func (s *Store) DeliveriesOf(ctx context.Context, accountID int64, transactionID
 		CROSS JOIN deliveries d INDEXED BY deliveries_transaction ON d.transaction_id = page.value`+latestFrom+`
 		WHERE d.account_id = ?2 AND NOT EXISTS (SELECT 1 FROM deliveries o WHERE o.transaction_id = d.transaction_id
 		AND o.webhook_id = d.webhook_id AND o.id > d.id)
-		AND (?3 IS NULL OR EXISTS (SELECT 1 FROM transactions t WHERE t.id = d.transaction_id AND `+isShown("t.bank_account_id", "?3")+`))
+		AND (?3 IS NULL OR EXISTS (SELECT 1 FROM transactions t WHERE t.id = d.transaction_id AND `+isShown("t", "?3")+`))
 		ORDER BY d.id`, joinIDs(transactionIDs), accountID, limitOf(ctx))
 	return collect(rows, err, func(row scanner) (delivery.Latest, error) {
 		var l delivery.Latest

@@ -35,6 +35,9 @@ var derivedTables = []derived{
 	{check: "totals", table: "bank_account_days", columns: "bank_account_id, day, type, count, amount", full: true,
 		counted: `SELECT bank_account_id, local_day(occurred_at, (SELECT value FROM settings WHERE name = 'timezone')), type,
 			count(*), sum(amount) FROM transactions GROUP BY 1, 2, 3`},
+	{check: "totals", table: "receiving_number_days", columns: "bank_account_id, receiving_number, day, type, count, amount", full: true,
+		counted: `SELECT bank_account_id, receiving_number, local_day(occurred_at, (SELECT value FROM settings WHERE name = 'timezone')), type,
+			count(*), sum(amount) FROM transactions INDEXED BY transactions_receiving WHERE receiving_number <> '' GROUP BY 1, 2, 3, 4`},
 	{check: "totals", table: "account_days", columns: "account_id, day, type, count, amount",
 		counted: `SELECT b.account_id, d.day, d.type, sum(d.count), sum(d.amount)
 			FROM bank_account_days d JOIN bank_accounts b ON b.id = d.bank_account_id GROUP BY 1, 2, 3`},

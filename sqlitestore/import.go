@@ -70,13 +70,15 @@ func (s *Store) UndoImport(
 	ctx context.Context, accountID int64, at inbound.UndoStep, zone *time.Location, now time.Time,
 ) (last int64, err error) {
 	return writing(ctx, s, func(tx *tx) (last int64, err error) {
-		rows, err := tx.query(`SELECT t.id, t.bank_account_id, t.type, t.amount, t.occurred_at, iif(t.id <= `+searchedTo+`, t.search, NULL), `+
+		rows, err := tx.query(`SELECT t.id, t.bank_account_id, t.receiving_number, t.type, t.amount, t.occurred_at,
+			iif(t.id <= `+searchedTo+`, t.search, NULL), `+
 			notifiedShop+` OR `+namedElsewhere+`, coalesce(`+otherImport+`, 0)
 			FROM transactions t INDEXED BY transactions_import WHERE t.import_id = ?1 AND t.account_id = ?3 AND t.id > ?4 ORDER BY t.id LIMIT ?5`,
 			at.ImportID, now.Add(-attemptsEnd).Unix(), accountID, at.After, undoStep)
 		list, err := collect(rows, err, func(row scanner) (r removedTransaction, err error) {
 			r.accountID, r.removed = accountID, true
-			err = row.Scan(&r.id, &r.bankAccountID, &r.direction, &r.amount, secondsInto(&r.at), &r.search, &r.stays, &r.otherImport)
+			err = row.Scan(&r.id, &r.bankAccountID, &r.receivingNumber, &r.direction, &r.amount, secondsInto(&r.at), &r.search, &r.stays,
+				&r.otherImport)
 			r.day = app.DayOf(r.at, zone)
 			return r, err
 		})

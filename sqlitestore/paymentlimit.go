@@ -6,15 +6,15 @@ import (
 	"baoco/app"
 )
 
-// Money for a payment request may come to another bank account than that of the request. A
-// user who is limited sees of a request no amount that came to a hidden one.
+// Money for a payment request may come to another bank account or receiving number than that of
+// the request. A user who is limited sees of a request no amount that came to a hidden one.
 
-// hiddenReceived is what came for a payment request r on bank accounts that a limit, which
+// hiddenReceived is what came for a payment request r in transactions that a limit, which
 // isn't NULL, hides. param is the limit.
 func hiddenReceived(param string) string {
 	return `(SELECT coalesce(sum(h.amount), 0) FROM payment_matches m INDEXED BY payment_matches_request
 		JOIN transactions h ON h.id = m.transaction_id
-		WHERE m.request_id = r.id AND h.bank_account_id NOT IN (SELECT value FROM json_each(` + param + `)))`
+		WHERE m.request_id = r.id AND NOT (` + isShown("h", param) + `))`
 }
 
 // withinLimit leaves of what transactions say of their payment requests what ctx shows:
@@ -31,7 +31,7 @@ func (s *Store) withinLimit(ctx context.Context, list []app.Transaction) ([]app.
 	type request struct{ id, hidden int64 }
 	requests, err := readAll(ctx, s, func(row scanner) (r request, err error) { return r, row.Scan(&r.id, &r.hidden) },
 		`SELECT r.id, `+hiddenReceived("?2")+` FROM payment_requests r WHERE r.id IN (SELECT value FROM json_each(?1)) AND `+
-			isShown("r.bank_account_id", "?2"), joinIDs(ids), limit)
+			isShown("r", "?2"), joinIDs(ids), limit)
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/payment"
 )
 
@@ -155,7 +156,7 @@ func unmatch(tx *tx, transactionIDs ...int64) error {
 
 var paymentTransfers = `SELECT m.found_by, m.late, m.matched_at, m.matched_by, ` + transactionColumns +
 	` FROM payment_matches m INDEXED BY payment_matches_request JOIN transactions t ON t.id = m.transaction_id
-	JOIN bank_accounts b ON b.id = t.bank_account_id WHERE m.request_id = ?1 AND ` + isShown("t.bank_account_id", "?3") +
+	JOIN bank_accounts b ON b.id = t.bank_account_id WHERE m.request_id = ?1 AND ` + isShown("t", "?3") +
 	` ORDER BY m.matched_at, m.transaction_id LIMIT ?2`
 
 func scanPaymentTransfer(row scanner) (p payment.Transfer, err error) {
@@ -171,7 +172,7 @@ func (s *Store) PaymentTransfers(ctx context.Context, accountID, requestID int64
 }
 
 var onePaymentRequest = `SELECT ` + paymentColumns + paymentFrom + ` WHERE r.id = ?1 AND r.account_id = ?2 AND ` +
-	isShown("r.bank_account_id", "?3")
+	isShown("r", "?3")
 
 func (s *Store) PaymentRequest(ctx context.Context, accountID, id int64) (payment.Request, error) {
 	r, err := scanPaymentRequest(s.queryRow(ctx, onePaymentRequest, id, accountID, limitOf(ctx)))
@@ -189,8 +190,11 @@ func (s *Store) PaymentRequests(ctx context.Context, accountID int64, f payment.
 	}
 	var c conditions
 	c.add("r.account_id = ?", accountID)
-	if limit := limitOf(ctx); limit != nil {
-		c.add("r.bank_account_id IN (SELECT value FROM json_each(?))", limit)
+	if limit := access.LimitOf(ctx); limit.On {
+		c.add("r.bank_account_id IN (SELECT value FROM json_each(?))", joinIDs(limit.IDs))
+		if limit.ReceivingNumber != "" {
+			c.add("r.receiving_number = ?", limit.ReceivingNumber)
+		}
 	}
 	if f.BankAccountID != 0 {
 		c.add("+r.bank_account_id = ?", f.BankAccountID) // its index has no account
@@ -224,7 +228,7 @@ func (s *Store) PaymentRequests(ctx context.Context, accountID int64, f payment.
 	where := ` WHERE ` + c.where.String()
 	received, args := `r.received`, c.args
 	if limit := limitOf(ctx); limit != nil {
-		received, args = `r.received - `+hiddenReceived("?"), append([]any{limit}, args...)
+		received, args = `r.received - `+hiddenReceived("?"), append([]any{limit, limit, limit, limit}, args...)
 	}
 	err = s.queryRow(ctx,
 		`SELECT count(*), coalesce(sum(r.amount) FILTER (WHERE r.cancelled_at IS NULL OR r.paid_at IS NOT NULL), 0), coalesce(sum(`+received+
@@ -297,10 +301,11 @@ func paymentChoices(ctx context.Context, tx *tx, r payment.Request) (c payment.C
 		return c, err
 	}
 	rows, err := tx.query(`SELECT `+bankAccountColumns+` FROM bank_accounts b WHERE b.account_id = ?1 AND b.unlinked_at IS NULL AND `+
-		isShown("b.id", "?2")+` ORDER BY b.id`, r.AccountID, limitOf(ctx))
-	if c.BankAccounts, err = collect(rows, err, columnsOnly(scanBankAccount)); err != nil {
+		bankShown("b.id", "?2")+` ORDER BY b.id`, r.AccountID, limitOf(ctx))
+	if c.BankAccounts, err = collect(rows, err, shownBankAccount(ctx)); err != nil {
 		return c, err
 	}
+	c.ReceivingNumber = access.LimitOf(ctx).ReceivingNumber
 	rows, err = tx.query(codePatternsOf, r.AccountID)
 	c.Patterns, err = collect(rows, err, scanCodePattern)
 	c.CodeTaken = func(code string) (bool, error) {
@@ -441,7 +446,7 @@ func (s *Store) UnmatchedTransactions(ctx context.Context, accountID int64, sinc
 
 // unmatched finds the unmatched money of an account ?1 from ?2 on by an index alone.
 var unmatched = `INDEXED BY transactions_unmatched WHERE t.account_id = ?1 AND t.occurred_at >= ?2 AND t.unmatched = 1 AND ` +
-	isShown("t.bank_account_id", "?3")
+	isShown("t", "?3")
 
 func (s *Store) PaymentCandidates(ctx context.Context, accountID int64, limit int) ([]payment.Candidate, error) {
 	rows, err := s.query(ctx,
@@ -449,7 +454,7 @@ func (s *Store) PaymentCandidates(ctx context.Context, accountID int64, limit in
 				WHERE request_id = r.id ORDER BY transaction_id DESC LIMIT ?4) m CROSS JOIN transactions t ON t.id = m.transaction_id), ''), `+
 			paymentColumns+`
 		FROM payment_requests r INDEXED BY payment_requests_unpaid JOIN bank_accounts b ON b.id = r.bank_account_id
-		WHERE r.account_id = ?1 AND r.paid_at IS NULL AND r.cancelled_at IS NULL AND `+isShown("r.bank_account_id", "?2")+
+		WHERE r.account_id = ?1 AND r.paid_at IS NULL AND r.cancelled_at IS NULL AND `+isShown("r", "?2")+
 			` ORDER BY r.id DESC LIMIT ?3`, accountID, limitOf(ctx), limit, payment.MaxContents)
 	return collect(rows, err, func(row scanner) (c payment.Candidate, err error) {
 		c.Request, err = scanPaymentRequestAnd(row, &c.Contents)

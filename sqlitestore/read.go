@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -245,18 +246,51 @@ func (c *conditions) join(other *conditions) {
 // of the queries that read bank accounts, transactions or sums: limitOf is the
 // argument and isShown the condition.
 
-// limitOf is the list of the bank accounts that ctx shows, in JSON; nil: all.
+// limitOf is what ctx shows, in JSON: the bank accounts, and the only receiving number, if
+// there is one; nil: all.
 func limitOf(ctx context.Context) any {
-	if limit := access.LimitOf(ctx); limit.On {
-		return joinIDs(limit.IDs)
+	limit := access.LimitOf(ctx)
+	switch {
+	case !limit.On:
+		return nil
+	case limit.ReceivingNumber == "":
+		return `{"banks":` + joinIDs(limit.IDs) + `}`
 	}
-	return nil
+	return `{"banks":` + joinIDs(limit.IDs) + `,"number":"` + limit.ReceivingNumber + `"}`
 }
 
-// isShown is true if the bank account in a column is shown. param is the name of the
-// parameter that limitOf is bound to.
-func isShown(column, param string) string {
-	return "(" + param + " IS NULL OR " + column + " IN (SELECT value FROM json_each(" + param + ")))"
+// isShown is true if a row of money, of a table or alias with a bank account and a receiving
+// number, is shown. param is the name of the parameter that limitOf is bound to.
+func isShown(table, param string) string {
+	return bankShown(table+".bank_account_id", param) + " AND (" + param + " ->> 'number' IS NULL OR " +
+		table + ".receiving_number = " + param + " ->> 'number')"
+}
+
+// bankShown is true if something is shown of the bank account in a column.
+func bankShown(column, param string) string {
+	return "(" + param + " IS NULL OR " + column + " IN (SELECT value FROM json_each(" + param + ", '$.banks')))"
+}
+
+// leaveNumber leaves of the receiving numbers of a bank account the one that ctx is limited to.
+func leaveNumber(ctx context.Context, b *app.BankAccount) {
+	only := access.LimitOf(ctx).ReceivingNumber
+	if only == "" {
+		return
+	}
+	numbers := b.Receiving()
+	b.ReceivingNumbers = ""
+	if i := slices.IndexFunc(numbers, func(n app.ReceivingNumber) bool { return n.Number == only }); i >= 0 {
+		b.ReceivingNumbers = numbers[i].String()
+	}
+}
+
+// shownBankAccount scans a bank account with what ctx shows of it.
+func shownBankAccount(ctx context.Context) func(row scanner) (app.BankAccount, error) {
+	return func(row scanner) (app.BankAccount, error) {
+		b, err := scanBankAccount(row)
+		leaveNumber(ctx, &b)
+		return b, err
+	}
 }
 
 // scanOne scans a row of one column.

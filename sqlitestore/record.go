@@ -249,6 +249,7 @@ func (r *recorder) insert(b app.BankAccount, e report) (int64, error) {
 	}
 	r.tx.totals.addTransaction(transactionDelta{
 		id: t.ID, accountID: b.AccountID, bankAccountID: b.ID, at: e.Time, day: app.DayOf(e.Time, r.zone), direction: e.Type, amount: e.Amount,
+		receivingNumber: t.ReceivingNumber,
 	})
 	if match.ID != 0 {
 		if err := match.keep(r.tx, t, r.now); err != nil {

@@ -115,6 +115,6 @@ func (s *Store) SetZone(ctx context.Context, name string) error {
 		if err := tx.exec(`UPDATE settings SET value = ? WHERE name = 'timezone'`, name); err != nil {
 			return err
 		}
-		return recount(tx, time.Time{}, derivedTables[:2]...) // the days
+		return recount(tx, time.Time{}, derivedTables[:3]...) // the days
 	})
 }

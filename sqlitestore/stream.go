@@ -89,9 +89,10 @@ func (s *Store) StreamTransactions(ctx context.Context, st stream.Stream, after 
 // noteRemoval keeps which transactions of an account are about to be removed, of the last
 // inbound.MaxRemovals commits.
 func noteRemoval(tx *tx, accountID int64, ids []int64) error {
-	if err := tx.exec(`INSERT INTO removed_transactions (account_id, number, transaction_id, bank_account_id, type, code)
-			SELECT t.account_id, (SELECT coalesce(max(number), 0) + 1 FROM removed_transactions), t.id, t.bank_account_id, t.type, coalesce(t.code,
-			'')
+	if err := tx.exec(`INSERT INTO removed_transactions (account_id, number, transaction_id, bank_account_id, type, code,
+				receiving_number)
+			SELECT t.account_id, (SELECT coalesce(max(number), 0) + 1 FROM removed_transactions), t.id, t.bank_account_id, t.type,
+				coalesce(t.code, ''), t.receiving_number
 			FROM json_each(?) k CROSS JOIN transactions t ON t.id = k.value`, joinIDs(ids)); err != nil {
 		return err
 	}
@@ -112,7 +113,7 @@ func (s *Store) RemovedTransactions(ctx context.Context, st stream.Stream, after
 	ids, err := readAll(ctx, s, scanOne[int64],
 		`SELECT transaction_id FROM removed_transactions WHERE account_id = ?1 AND number > ?2 AND number <= ?3 AND transaction_id <= ?4
 			AND (?5 = 0 OR bank_account_id = ?5) AND ?6 IN ('ALL', type) AND (?7 = '' OR substr(code, 1, length(?7)) = ?7) AND `+
-			isShown("bank_account_id", "?8")+` ORDER BY 1`,
+			isShown("removed_transactions", "?8")+` ORDER BY 1`,
 		st.AccountID, after, last, upTo, st.BankAccountID, string(st.Type), st.CodePrefix, limitOf(ctx))
 	return ids, last, err
 }

@@ -24,6 +24,7 @@ type transactionDelta struct {
 	day                          app.Day
 	direction                    app.Direction
 	amount                       int64
+	receivingNumber              string // empty: none was named
 	removed                      bool
 }
 
@@ -131,7 +132,8 @@ func (f *flusher) exec(query string, args ...any) {
 }
 
 type dayKey struct {
-	owner     int64 // an account or a bank account
+	owner     int64  // an account or a bank account
+	number    string // a receiving number of it; empty: the whole
 	day       app.Day
 	direction app.Direction
 }
@@ -141,7 +143,7 @@ const addAmounts = ` ON CONFLICT DO UPDATE SET count = count + excluded.count, a
 func (t *totals) flushTransactions(f *flusher) {
 	type flow struct{ in, out app.Amounts }
 	accounts, bankAccounts := map[int64]flow{}, map[int64]app.Amounts{}
-	accountDays, bankAccountDays := map[dayKey]app.Amounts{}, map[dayKey]app.Amounts{}
+	accountDays, bankAccountDays, numberDays := map[dayKey]app.Amounts{}, map[dayKey]app.Amounts{}, map[dayKey]app.Amounts{}
 	for _, d := range t.transactions {
 		sums := accounts[d.accountID]
 		if d.direction == app.Out {
@@ -151,10 +153,13 @@ func (t *totals) flushTransactions(f *flusher) {
 		}
 		accounts[d.accountID] = sums
 		bankAccounts[d.bankAccountID] = d.addTo(bankAccounts[d.bankAccountID])
-		key := dayKey{d.accountID, d.day, d.direction}
+		key := dayKey{owner: d.accountID, day: d.day, direction: d.direction}
 		accountDays[key] = d.addTo(accountDays[key])
 		key.owner = d.bankAccountID
 		bankAccountDays[key] = d.addTo(bankAccountDays[key])
+		if key.number = d.receivingNumber; key.number != "" {
+			numberDays[key] = d.addTo(numberDays[key])
+		}
 	}
 	for id, sums := range accounts {
 		f.exec(`UPDATE account_totals SET in_count = in_count + ?, in_amount = in_amount + ?, out_count = out_count + ?, out_amount = out_amount
@@ -172,12 +177,18 @@ func (t *totals) flushTransactions(f *flusher) {
 		f.exec(`INSERT INTO bank_account_days (bank_account_id, day, type, count, amount) VALUES (?, ?, ?, ?, ?)`+addAmounts,
 			key.owner, int64(key.day), string(key.direction), sum.Count, sum.Total)
 	}
+	for key, sum := range numberDays {
+		f.exec(`INSERT INTO receiving_number_days (bank_account_id, receiving_number, day, type, count, amount) VALUES (?, ?, ?, ?, ?, ?)`+
+			addAmounts, key.owner, key.number, int64(key.day), string(key.direction), sum.Count, sum.Total)
+	}
 	for _, d := range t.transactions {
 		if d.removed { // perhaps the last of its day
 			f.exec(`DELETE FROM account_days WHERE account_id = ? AND day = ? AND type = ? AND count = 0`, d.accountID, int64(d.day),
 				string(d.direction))
 			f.exec(`DELETE FROM bank_account_days WHERE bank_account_id = ? AND day = ? AND type = ? AND count = 0`, d.bankAccountID, int64(d.day),
 				string(d.direction))
+			f.exec(`DELETE FROM receiving_number_days WHERE bank_account_id = ? AND receiving_number = ? AND day = ? AND type = ? AND count = 0`,
+				d.bankAccountID, d.receivingNumber, int64(d.day), string(d.direction))
 			f.exec(`DELETE FROM bank_account_totals WHERE bank_account_id = ? AND count = 0`, d.bankAccountID)
 		}
 	}

@@ -59,7 +59,8 @@ func (h *history) populate(seed uint64, accounts ...int64) {
 	for _, account := range accounts {
 		for i := range 3 {
 			b, err := h.service.Inbound.LinkBankAccount(ctx, account,
-				inbound.BankAccountLink{Bank: "ACB", AccountNumber: fmt.Sprint("100", i), AccountName: "A"}, h.now)
+				inbound.BankAccountLink{Bank: "ACB", AccountNumber: fmt.Sprint("100", i), AccountName: "A",
+					BankAccountReceiving: app.BankAccountReceiving{ReceivingNumbers: fmt.Sprintf("VA%d0=Till\nVA%d1", i, i)}}, h.now)
 			must(h.t, err)
 			h.banks = append(h.banks, b.BankAccount)
 		}
@@ -107,6 +108,7 @@ func (h *history) call() inbound.Call {
 			Number: fmt.Sprint("N", h.random.IntN(h.seq+1)), Type: []app.Direction{app.In, app.Out}[h.random.IntN(2)],
 			Amount: 1 + h.random.Int64N(app.MaxAmount), Time: h.now.Add(-time.Duration(h.random.IntN(200)) * time.Minute),
 		}
+		e.SubAccount = "VA" + e.AccountNumber[3:] + fmt.Sprint(h.seq%4) // half of them are entered
 		switch h.random.IntN(10) {
 		case 0: // perhaps a repeat, mostly a conflict
 			e.EventID = fmt.Sprint(1 + h.random.IntN(h.seq))
@@ -227,6 +229,10 @@ func checkTotals(t *testing.T, path string, offset int) {
 		{"bank_account_days", `SELECT bank_account_id, day, type, count, amount FROM bank_account_days ORDER BY 1, 2, 3`,
 			fmt.Sprintf(`SELECT bank_account_id, (occurred_at + %d) / 86400 AS d, type, count(*), sum(amount) FROM transactions GROUP BY 1, 2, 3
 				ORDER BY 1, 2, 3`, offset)},
+		{"receiving_number_days",
+			`SELECT bank_account_id, receiving_number, day, type, count, amount FROM receiving_number_days ORDER BY 1, 2, 3, 4`,
+			fmt.Sprintf(`SELECT bank_account_id, receiving_number, (occurred_at + %d) / 86400 AS d, type, count(*), sum(amount) FROM transactions
+				WHERE receiving_number <> '' GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4`, offset)},
 		{"bank_account_totals",
 			`SELECT b.id, coalesce(t.count, 0), coalesce(t.amount, 0) FROM bank_accounts b LEFT
 				JOIN bank_account_totals t ON t.bank_account_id = b.id ORDER BY 1`,

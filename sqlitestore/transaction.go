@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/fold"
 )
 
@@ -24,7 +25,7 @@ func scanTransactionAnd(row scanner, before ...any) (app.Transaction, error) {
 }
 
 var oneTransaction = `SELECT ` + transactionColumns + ` FROM transactions t JOIN bank_accounts b ON b.id = t.bank_account_id
-	WHERE t.id = ?1 AND t.account_id = ?2 AND ` + isShown("t.bank_account_id", "?3")
+	WHERE t.id = ?1 AND t.account_id = ?2 AND ` + isShown("t", "?3")
 
 func (s *Store) Transaction(ctx context.Context, accountID, id int64) (app.Transaction, error) {
 	t, err := scanTransaction(s.queryRow(ctx, oneTransaction, id, accountID, limitOf(ctx)))
@@ -44,7 +45,7 @@ func (s *Store) ownBankAccount(ctx context.Context, accountID, id int64) error {
 	if id == 0 {
 		return nil
 	}
-	_, err := readOne[int](ctx, s, `SELECT 1 FROM bank_accounts WHERE id = ?1 AND account_id = ?2 AND `+isShown("id", "?3"), id,
+	_, err := readOne[int](ctx, s, `SELECT 1 FROM bank_accounts WHERE id = ?1 AND account_id = ?2 AND `+bankShown("id", "?3"), id,
 		accountID, limitOf(ctx))
 	return noRowsAs(err, app.ErrUnknownReference("bank_account_id"))
 }
@@ -57,7 +58,7 @@ func (s *Store) TransactionOrigin(ctx context.Context, accountID, transactionID 
 	var p app.TransactionOrigin
 	err := s.queryRow(ctx, `SELECT t.source_id, coalesce(s.name, ''), coalesce(s.provider, ''), t.channel, coalesce(e.id, 0)
 		FROM transactions t LEFT JOIN sources s ON s.id = t.source_id `+fromEvent+`
-		WHERE t.id = ?1 AND t.account_id = ?2 AND `+isShown("t.bank_account_id", "?3"), transactionID, accountID, limitOf(ctx)).Scan(&p.SourceID,
+		WHERE t.id = ?1 AND t.account_id = ?2 AND `+isShown("t", "?3"), transactionID, accountID, limitOf(ctx)).Scan(&p.SourceID,
 		&p.SourceName, &p.Provider, &p.Channel, &p.InboundEventID)
 	if err != nil {
 		return p, storageError(noRowsAs(err, app.ErrNoTransaction))
@@ -65,6 +66,11 @@ func (s *Store) TransactionOrigin(ctx context.Context, accountID, transactionID 
 	rows, err := s.query(ctx, `SELECT `+mergedColumns+` ORDER BY k.source_id, k.channel, k.event_id LIMIT ?`,
 		transactionID, accountID, app.MaxMerged)
 	p.Merged, err = collect(rows, err, scanMerged)
+	for i := range p.Merged {
+		if access.LimitOf(ctx).ReceivingNumber != "" { // a balance tells of all money of the bank account
+			p.Merged[i].Balance = 0
+		}
+	}
 	return p, err
 }
 
@@ -84,7 +90,7 @@ func scanMerged(row scanner) (n app.EventName, err error) {
 }
 
 var noteOfTransaction = `SELECT text, changed_at, changed_by FROM transaction_notes n WHERE transaction_id = ?1 AND account_id = ?2
-	AND EXISTS (SELECT 1 FROM transactions t WHERE t.id = ?1 AND ` + isShown("t.bank_account_id", "?3") + `)`
+	AND EXISTS (SELECT 1 FROM transactions t WHERE t.id = ?1 AND ` + isShown("t", "?3") + `)`
 
 // scanNote returns the zero Note where there is none.
 func scanNote(row scanner) (n app.Note, err error) {
@@ -104,7 +110,7 @@ func (s *Store) Noted(ctx context.Context, accountID int64, query string, limit 
 	list, err := readAll(ctx, s, scanTransaction,
 		`SELECT `+transactionColumns+` FROM transaction_notes n CROSS JOIN transactions t ON t.id = n.transaction_id
 		JOIN bank_accounts b ON b.id = t.bank_account_id WHERE n.account_id = ?1 AND instr(n.search, ?2) > 0 AND `+
-			isShown("t.bank_account_id", "?3")+`
+			isShown("t", "?3")+`
 		ORDER BY t.id DESC LIMIT ?4`, accountID, fold.String(query), limitOf(ctx), limit)
 	if err != nil {
 		return nil, err
@@ -114,8 +120,8 @@ func (s *Store) Noted(ctx context.Context, accountID int64, query string, limit 
 
 func (s *Store) SetNote(ctx context.Context, accountID, transactionID int64, check func(app.Note) error, note app.Note) error {
 	return s.write(ctx, func(tx *tx) error {
-		if _, err := scanOne[int](tx.queryRow(`SELECT 1 FROM transactions WHERE id = ?1 AND account_id = ?2 AND `+
-			isShown("bank_account_id", "?3"), transactionID, accountID, limitOf(ctx))); err != nil {
+		if _, err := scanOne[int](tx.queryRow(`SELECT 1 FROM transactions t WHERE id = ?1 AND account_id = ?2 AND `+
+			isShown("t", "?3"), transactionID, accountID, limitOf(ctx))); err != nil {
 			return noRowsAs(err, app.ErrNoTransaction)
 		}
 		present, err := scanNote(tx.queryRow(noteOfTransaction, transactionID, accountID, limitOf(ctx)))

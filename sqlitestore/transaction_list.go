@@ -52,6 +52,7 @@ func (s *Store) Transactions(ctx context.Context, accountID int64, f app.Transac
 // negative one: where ctx shows none, the filter finds none.
 func limited(ctx context.Context, f app.TransactionFilter) app.TransactionFilter {
 	limit := access.LimitOf(ctx)
+	f.ReceivingNumber = limit.ReceivingNumber
 	switch {
 	case !limit.On:
 	case f.BankAccountID != 0 && slices.Contains(limit.IDs, f.BankAccountID):
@@ -141,6 +142,9 @@ func rowConditions(accountID int64, f app.TransactionFilter) *conditions {
 	if f.Among != nil {
 		c.add("t.bank_account_id IN (SELECT value FROM json_each(?))", joinIDs(f.Among))
 	}
+	if f.ReceivingNumber != "" {
+		c.add("t.receiving_number = ? AND t.receiving_number <> ''", f.ReceivingNumber)
+	}
 	if f.Type != "" {
 		c.add("t.type = ?", string(f.Type))
 	}
@@ -191,6 +195,8 @@ const (
 	byCode   = `SELECT id FROM transactions INDEXED BY transactions_code WHERE account_id = ? AND code = ? AND code <> ''`
 	byAmount = `SELECT id FROM transactions INDEXED BY transactions_amount
 		WHERE bank_account_id IN (SELECT id FROM bank_accounts WHERE account_id = ?) AND amount BETWEEN ? AND ?`
+	byReceivingNumber = `SELECT id FROM transactions INDEXED BY transactions_receiving WHERE account_id = ? AND receiving_number = ?
+		AND receiving_number <> ''`
 	byBankAccounts = `SELECT id FROM transactions INDEXED BY transactions_amount WHERE bank_account_id IN (SELECT value FROM json_each(?))`
 )
 
@@ -224,6 +230,11 @@ func finds(accountID int64, f app.TransactionFilter) (list []found) {
 		rest := f
 		rest.MinAmount, rest.MaxAmount = 0, 0
 		list = append(list, found{byAmount, []any{accountID, f.MinAmount, most}, rest})
+	}
+	if f.ReceivingNumber != "" {
+		rest := f
+		rest.ReceivingNumber = ""
+		list = append(list, found{byReceivingNumber, []any{accountID, f.ReceivingNumber}, rest})
 	}
 	if query := byState[f.DeliveryState]; query != "" {
 		rest := f

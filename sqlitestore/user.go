@@ -19,14 +19,14 @@ const (
 	hasSecondFactor = `(totp IS NOT NULL OR EXISTS (SELECT 1 FROM passkeys WHERE user_id = users.id))`
 	userColumns     = `id, account_id, name, role, generation, created_at, last_sign_in_at, ` + hasSecondFactor + `,
 		NOT ` + hasSecondFactor + ` AND (SELECT needs_second_factor FROM accounts WHERE accounts.id = users.account_id), limited,
-		(SELECT json_group_array(bank_account_id ORDER BY bank_account_id) FROM user_bank_accounts WHERE user_id = users.id)`
+		receiving_number, (SELECT json_group_array(bank_account_id ORDER BY bank_account_id) FROM user_bank_accounts WHERE user_id = users.id)`
 )
 
 func scanUser(row scanner, after ...any) (access.User, error) {
 	var u access.User
 	var ids string
 	err := row.Scan(append([]any{&u.ID, &u.AccountID, &u.Name, &u.Role, &u.Generation, secondsInto(&u.CreatedAt), secondsInto(&u.LastSignInAt),
-		&u.SecondFactor, &u.MustEnrol, &u.Limit.On, &ids}, after...)...)
+		&u.SecondFactor, &u.MustEnrol, &u.Limit.On, &u.Limit.ReceivingNumber, &ids}, after...)...)
 	if err == nil {
 		err = json.Unmarshal([]byte(ids), &u.Limit.IDs)
 	}
@@ -236,16 +236,25 @@ func (s *Store) LimitUser(ctx context.Context, accountID, id int64, limit access
 			return u, access.ErrNotLimited
 		}
 		if !limit.On {
-			limit.IDs = nil
+			limit = access.BankAccountLimit{}
 		}
-		before, err := auditLimit(tx, u.Limit)
+		if limit.ReceivingNumber != "" && !limit.Equal(u.Limit) {
+			if len(limit.IDs) != 1 {
+				return u, app.InvalidField("receiving_number", "takes exactly one bank account", "cần chọn đúng một tài khoản")
+			}
+			if _, err := paidTo(tx, accountID, limit.IDs[0], limit.ReceivingNumber); err != nil {
+				return u, err
+			}
+		}
+		old := u.Limit
+		before, err := auditLimit(tx, old)
 		if err != nil {
 			return u, err
 		}
 		if err := tx.exec(`DELETE FROM user_bank_accounts WHERE user_id = ?`, id); err != nil {
 			return u, err
 		}
-		if err := tx.exec(`UPDATE users SET limited = ? WHERE id = ?`, limit.On, id); err != nil {
+		if err := tx.exec(`UPDATE users SET limited = ?, receiving_number = ? WHERE id = ?`, limit.On, limit.ReceivingNumber, id); err != nil {
 			return u, err
 		}
 		for _, bankAccountID := range limit.IDs {
@@ -266,7 +275,8 @@ func (s *Store) LimitUser(ctx context.Context, accountID, id int64, limit access
 		if err != nil {
 			return u, err
 		}
-		return u, tx.auditChange(ctx, accountID, app.DeedUserLimit, id, app.AuditNamed(u.Name).Changed("bank_accounts", before, after))
+		return u, tx.auditChange(ctx, accountID, app.DeedUserLimit, id, app.AuditNamed(u.Name).Changed("bank_accounts", before, after).
+			Changed("receiving_number", old.ReceivingNumber, limit.ReceivingNumber))
 	})
 }
 

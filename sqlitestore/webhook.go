@@ -19,8 +19,11 @@ const webhookColumns = `w.id, w.account_id, w.name, w.kind, w.url, w.type, w.cod
 	w.header_names, w.is_active, w.created_at, iif(w.next_secret IS NULL, NULL, w.overlap_to_ms), ` + secretLost + `,
 	(SELECT json_group_array(id ORDER BY id) FROM (SELECT w.bank_account_id AS id WHERE w.bank_account_id IS NOT NULL
 		UNION ALL SELECT bank_account_id FROM webhook_bank_accounts WHERE webhook_id = w.id)),
-	w.bank_account_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM bank_accounts WHERE unlinked_at IS NULL AND id IN (SELECT w.bank_account_id
-		UNION ALL SELECT bank_account_id FROM webhook_bank_accounts WHERE webhook_id = w.id))`
+	(w.bank_account_id IS NOT NULL OR w.receiving_number <> '') AND NOT EXISTS (SELECT 1 FROM bank_accounts b
+		WHERE b.account_id = w.account_id AND b.unlinked_at IS NULL AND (w.bank_account_id IS NULL OR b.id IN (SELECT w.bank_account_id
+			UNION ALL SELECT bank_account_id FROM webhook_bank_accounts WHERE webhook_id = w.id))
+		AND (w.receiving_number = '' OR instr(char(10) || b.receiving_numbers || char(10), char(10) || w.receiving_number || char(10))
+			OR instr(char(10) || b.receiving_numbers, char(10) || w.receiving_number || ' = ')))`
 
 // secretLost is true if the secret of a webhook was dropped for a new key, see
 // [ReplaceKey].
@@ -86,16 +89,6 @@ func (s *Store) CreateWebhook(ctx context.Context, w delivery.Webhook, sealed de
 	return c.webhook, c.made, err
 }
 
-// knownReceivingNumber returns an error if a webhook is limited to a number to which no linked
-// bank account is paid.
-func knownReceivingNumber(tx *tx, w delivery.Webhook) error {
-	cache, err := tx.recordCache(w.AccountID)
-	if err == nil && w.ReceivingNumber != "" && cache.receiving[w.ReceivingNumber] == nil {
-		err = app.ErrUnknownReference("receiving_number")
-	}
-	return err
-}
-
 // mayCreateWebhook returns an error if the webhook can't be made.
 func mayCreateWebhook(tx *tx, w delivery.Webhook, now time.Time) error {
 	for _, id := range w.BankAccountIDs {
@@ -103,8 +96,10 @@ func mayCreateWebhook(tx *tx, w delivery.Webhook, now time.Time) error {
 			return err
 		}
 	}
-	if err := knownReceivingNumber(tx, w); err != nil {
-		return err
+	if w.ReceivingNumber != "" {
+		if _, err := paidTo(tx, w.AccountID, 0, w.ReceivingNumber); err != nil {
+			return err
+		}
 	}
 	if _, err := unexpired(tx, w.AccountID, now); err != nil {
 		return err
@@ -140,9 +135,8 @@ func (s *Store) UpdateWebhook(ctx context.Context, accountID, id int64, u delive
 		replace(&w.BankAccountIDs, u.BankAccountIDs)
 		replace(&w.CodePrefixes, u.CodePrefixes)
 		replace(&w.CodeOnly, u.CodeOnly)
-		if u.ReceivingNumber != nil && *u.ReceivingNumber != w.ReceivingNumber {
-			w.ReceivingNumber = *u.ReceivingNumber
-			if err := knownReceivingNumber(tx, w); err != nil {
+		if replace(&w.ReceivingNumber, u.ReceivingNumber); w.ReceivingNumber != "" && w.ReceivingNumber != before.ReceivingNumber {
+			if _, err := paidTo(tx, accountID, 0, w.ReceivingNumber); err != nil {
 				return w, err
 			}
 		}

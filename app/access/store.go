@@ -36,9 +36,9 @@ type Records interface {
 	// RemoveSecondFactor removes the app, passkeys and recovery codes of a user, and
 	// signs them out everywhere by a new generation.
 	RemoveSecondFactor(ctx context.Context, accountID, id int64) (User, error)
-	// LimitUser limits what a user sees to some bank accounts, linked or not, or
-	// ends the limit. It counts from the user's next request on. ErrNotLimited for
-	// a role that can't be limited, ErrUnknownBankAccountID for an unknown one.
+	// LimitUser limits what a user sees to some bank accounts, linked or not, or to one
+	// receiving number of one, or ends the limit. It counts from the user's next request on.
+	// ErrNotLimited for a role that can't be limited, ErrUnknownBankAccountID for an unknown one.
 	LimitUser(ctx context.Context, accountID, id int64, limit BankAccountLimit) (User, error)
 	// RemoveUser removes a user and the user's sessions. CodeConflict for the
 	// last owner of an account.

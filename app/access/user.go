@@ -276,16 +276,17 @@ func (s *Service) SetRole(ctx context.Context, accountID, id int64, role Role) (
 }
 
 // BankAccountLimit is which bank accounts a user sees; zero: all. IDs are ascending.
-// Those of bank accounts that were unlinked since stay: nobody sees more because
-// something was removed.
+// Those of bank accounts that were unlinked since stay, and so does a receiving number that is
+// no longer entered: nobody sees more because something was removed.
 type BankAccountLimit struct {
-	On  bool
-	IDs []int64
+	On              bool
+	IDs             []int64
+	ReceivingNumber string // the only one of the one bank account whose money is shown; empty: all money
 }
 
 // Equal tells whether two limits show the same.
 func (l BankAccountLimit) Equal(other BankAccountLimit) bool {
-	return l.On == other.On && slices.Equal(l.IDs, other.IDs)
+	return l.On == other.On && slices.Equal(l.IDs, other.IDs) && l.ReceivingNumber == other.ReceivingNumber
 }
 
 // CanBeLimited tells whether users with a role can be limited to some bank accounts.

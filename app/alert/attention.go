@@ -206,6 +206,15 @@ func (s *Service) webhookAttention(ctx context.Context, accountID int64, now tim
 			})
 			continue
 		}
+		if hook.Silent {
+			list = append(list, Attention{
+				Kind: AttentionWebhook, Key: "silent webhook " + id,
+				Name: app.Textf("Webhook “%s” gets nothing", "Webhook “%s” không nhận được gì", name),
+				Text: app.Textf("Webhook “%s” gets nothing: what it is limited to is no longer linked or no longer entered.",
+					"Webhook “%s” không nhận được gì: tài khoản hoặc số nhận tiền của nó đã bị xoá.", name),
+				ID: hook.ID, Action: app.Text{EN: "Edit webhook", VI: "Sửa webhook"},
+			})
+		}
 		failing, err := s.failing(ctx, accountID, health)
 		if err != nil {
 			return nil, err

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/command/session"
 	"baoco/app/command/terminal"
 	"baoco/app/payment"
@@ -21,9 +22,11 @@ func counterCommand() *cli.Command {
 		Subcommands: []*cli.Command{
 			{
 				Name: "create", Usage: "create a link and show it once", ArgsUsage: "NAME",
-				Description: terminal.Example(`baoco counter create "Quầy 1"`, `baoco counter create "Quầy 2" --bank-account-id 3 --total`),
+				Description: terminal.Example(`baoco counter create "Quầy 1"`, `baoco counter create "Quầy 2" --bank-account-id 3 --total`,
+					`baoco counter create "Quầy 3" --receiving-number 96247CISI3`),
 				Flags: terminal.AdminFlags(
 					&cli.Int64Flag{Name: "bank-account-id", Usage: "show this bank account only, by its `ID`", DefaultText: "all"},
+					&cli.StringFlag{Name: "receiving-number", Usage: "show money to this receiving `NUMBER` only", DefaultText: "all"},
 					&cli.BoolFlag{Name: "total", Usage: "show today's total too"},
 				),
 				Action: session.Admin(createCounterLink),
@@ -43,17 +46,19 @@ func counterCommand() *cli.Command {
 }
 
 type counterLinkJSON struct {
-	ID            int64   `json:"id"`
-	Name          string  `json:"name"`
-	BankAccountID *int64  `json:"bank_account_id"`
-	ShowsTotal    bool    `json:"shows_total"`
-	CreatedAt     string  `json:"created_at"`
-	RevokedAt     *string `json:"revoked_at"`
+	ID              int64   `json:"id"`
+	Name            string  `json:"name"`
+	BankAccountID   *int64  `json:"bank_account_id"`
+	ReceivingNumber string  `json:"receiving_number,omitempty"`
+	ShowsTotal      bool    `json:"shows_total"`
+	CreatedAt       string  `json:"created_at"`
+	RevokedAt       *string `json:"revoked_at"`
 }
 
 func encodeCounterLink(s *session.Session, l payment.CounterLink) counterLinkJSON {
 	zone := s.Services.Ledger.Zone()
-	v := counterLinkJSON{ID: l.ID, Name: l.Name, ShowsTotal: l.ShowsTotal, CreatedAt: app.FormatTime(l.CreatedAt, zone),
+	v := counterLinkJSON{ID: l.ID, Name: l.Name, ReceivingNumber: l.ReceivingNumber, ShowsTotal: l.ShowsTotal,
+		CreatedAt: app.FormatTime(l.CreatedAt, zone),
 		RevokedAt: api.TimeOrNull(l.RevokedAt, zone)}
 	if l.BankAccountID != 0 {
 		v.BankAccountID = &l.BankAccountID
@@ -66,7 +71,8 @@ func createCounterLink(c *cli.Context, s *session.Session) error {
 		return terminal.Usagef("counter create takes one argument, a name for the counter")
 	}
 	l, token, err := s.Services.Payments.CreateCounterLink(c.Context, s.Account, payment.CounterLinkCreate{
-		Name: c.Args().First(), BankAccountID: c.Int64("bank-account-id"), ShowsTotal: c.Bool("total"),
+		Name: c.Args().First(), BankAccountID: c.Int64("bank-account-id"), ReceivingNumber: c.String("receiving-number"),
+		ShowsTotal: c.Bool("total"),
 	}, s.Now)
 	if err != nil {
 		return err
@@ -101,7 +107,7 @@ func listCounterLinks(c *cli.Context, s *session.Session) error {
 			state = "revoked"
 		}
 		if e.BankAccountID != nil {
-			bankAccount = strconv.FormatInt(*e.BankAccountID, 10)
+			bankAccount = bankAccountsText(access.BankAccountLimit{On: true, IDs: []int64{l.BankAccountID}, ReceivingNumber: l.ReceivingNumber})
 		}
 		rows = append(rows, []string{strconv.FormatInt(e.ID, 10), e.Name, bankAccount, terminal.YesNo(e.ShowsTotal), state, e.CreatedAt})
 	}

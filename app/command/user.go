@@ -54,9 +54,12 @@ func userCommand() *cli.Command {
 			},
 			{
 				Name: "limit", Usage: "limit an accountant or a cashier to some bank accounts; it counts at once", ArgsUsage: "NAME",
-				Description: terminal.Example("baoco user limit thungan --bank-account-id 1 --bank-account-id 3", "baoco user limit thungan --all"),
+				Description: terminal.Example("baoco user limit thungan --bank-account-id 1 --bank-account-id 3",
+					"baoco user limit thungan --bank-account-id 1 --receiving-number 96247CISI1", "baoco user limit thungan --all"),
 				Flags: terminal.AdminFlags(
 					&cli.Int64SliceFlag{Name: "bank-account-id", Usage: "the user sees bank account `ID` (repeatable; see baoco bank list)"},
+					&cli.StringFlag{Name: "receiving-number",
+						Usage: "of the one bank account, the user sees only money to this receiving `NUMBER`", DefaultText: "all"},
 					&cli.BoolFlag{Name: "all", Usage: "end the limit: the user sees all bank accounts"},
 				),
 				Action: withUser(limitUser),
@@ -91,12 +94,13 @@ type userJSON struct {
 	CreatedAt    string      `json:"created_at"`
 	LastSignInAt *string     `json:"last_sign_in_at"`
 	// BankAccountIDs are those that the user is limited to; null: the user sees all.
-	BankAccountIDs []int64 `json:"bank_account_ids"`
+	BankAccountIDs  []int64 `json:"bank_account_ids"`
+	ReceivingNumber string  `json:"receiving_number,omitempty"`
 }
 
 func encodeUser(s *session.Session, u access.User) userJSON {
 	zone := s.Services.Ledger.Zone()
-	v := userJSON{u.ID, u.Name, u.Role, app.FormatTime(u.CreatedAt, zone), api.TimeOrNull(u.LastSignInAt, zone), nil}
+	v := userJSON{u.ID, u.Name, u.Role, app.FormatTime(u.CreatedAt, zone), api.TimeOrNull(u.LastSignInAt, zone), nil, u.Limit.ReceivingNumber}
 	if u.Limit.On {
 		v.BankAccountIDs = u.Limit.IDs
 	}
@@ -215,18 +219,23 @@ func setRole(c *cli.Context, s *session.Session, u access.User) error {
 	return terminal.Done(c, encodeUser(s, u), "User %s is %s now, and signed out everywhere.", u.Name, u.Role)
 }
 
-// bankAccountsText is the ids of the bank accounts that a user sees.
+// bankAccountsText is the ids of the bank accounts that a limit shows, and its receiving number.
 func bankAccountsText(limit access.BankAccountLimit) string {
 	if !limit.On {
 		return "all"
 	}
 	text := strings.Trim(fmt.Sprint(limit.IDs), "[]")
-	return strings.ReplaceAll(cmp.Or(text, "none"), " ", ", ")
+	text = strings.ReplaceAll(cmp.Or(text, "none"), " ", ", ")
+	if limit.ReceivingNumber != "" {
+		text += ", number " + limit.ReceivingNumber
+	}
+	return text
 }
 
 func limitUser(c *cli.Context, s *session.Session, u access.User) error {
-	limit := access.BankAccountLimit{On: !c.Bool("all"), IDs: c.Int64Slice("bank-account-id")}
-	if limit.On == (len(limit.IDs) == 0) {
+	limit := access.BankAccountLimit{On: !c.Bool("all"), IDs: c.Int64Slice("bank-account-id"),
+		ReceivingNumber: app.NormalizeAccountNumber(c.String("receiving-number"))}
+	if limit.On == (len(limit.IDs) == 0) || !limit.On && limit.ReceivingNumber != "" {
 		return terminal.Usagef("name the bank accounts that the user sees with --bank-account-id, or give --all")
 	}
 	u, err := s.Services.Access.LimitUser(c.Context, s.Account, u.ID, limit)

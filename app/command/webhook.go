@@ -192,7 +192,7 @@ func listWebhooks(c *cli.Context, s *session.Session) error {
 					hook.ID, session.OnAccount(s.Account))
 			}
 			if hook.Silent {
-				fmt.Fprintf(c.App.ErrWriter, "Webhook %d gets nothing: it is limited to bank accounts that are no longer linked.\n", hook.ID)
+				fmt.Fprintf(c.App.ErrWriter, "Webhook %d gets nothing: no linked bank account is one that it is limited to.\n", hook.ID)
 			}
 		}
 	})

@@ -93,8 +93,8 @@ type Webhook struct {
 	OverlapTo      time.Time // end of the rotation of its secret, see [Secrets]; zero: none
 	// ReceivingNumber is the one to which its transactions came; empty: all transactions.
 	ReceivingNumber string
-	// Silent says that it is limited to bank accounts of which none is linked any more: it
-	// gets nothing.
+	// Silent says that it gets nothing: no bank account that it is limited to is linked any
+	// more, or none of them has its receiving number.
 	Silent bool
 	// SecretLost says that the secret can't be opened, because its key is gone.
 	// Deliveries wait until somebody rotates the secret.

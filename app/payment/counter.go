@@ -18,9 +18,12 @@ type CounterLink struct {
 	AccountID     int64
 	Name          string // of the counter, such as Quầy 1
 	BankAccountID int64  // 0: all bank accounts
-	ShowsTotal    bool   // of today
-	CreatedAt     time.Time
-	RevokedAt     time.Time // zero: it counts
+	// ReceivingNumber is the only one of the bank account whose money is shown; empty: all money.
+	// Whoever reads for the link limits the context to it.
+	ReceivingNumber string
+	ShowsTotal      bool // of today
+	CreatedAt       time.Time
+	RevokedAt       time.Time // zero: it counts
 }
 
 // Path is the path of the counter screen.
@@ -37,11 +40,12 @@ const MaxCounterLinks = 100
 
 // CounterLinkCreate is a request to create a link.
 type CounterLinkCreate struct {
-	Name          string
-	BankAccountID int64 // 0: all
-	ShowsTotal    bool
-	NewName       bool               // ErrSameName if a link in force has the name
-	Key           app.IdempotencyKey // ErrFormUsed where it was used before
+	Name            string
+	BankAccountID   int64  // 0: all, or the one of the receiving number
+	ReceivingNumber string // empty: all
+	ShowsTotal      bool
+	NewName         bool               // ErrSameName if a link in force has the name
+	Key             app.IdempotencyKey // ErrFormUsed where it was used before
 }
 
 // CreateCounterLink makes a link and gives its token, which nobody sees again.
@@ -53,7 +57,8 @@ func (s *Service) CreateCounterLink(ctx context.Context, accountID int64, in Cou
 	}
 	token := app.RandomToken()
 	l, err := s.store.CreateCounterLink(ctx, CounterLink{
-		AccountID: accountID, Name: name, BankAccountID: in.BankAccountID, ShowsTotal: in.ShowsTotal, CreatedAt: now,
+		AccountID: accountID, Name: name, BankAccountID: in.BankAccountID,
+		ReceivingNumber: app.NormalizeAccountNumber(in.ReceivingNumber), ShowsTotal: in.ShowsTotal, CreatedAt: now,
 	}, sha256.Sum256([]byte(token)), in.NewName, in.Key)
 	return l, token, err
 }

@@ -41,6 +41,8 @@ type Choices struct {
 	Account      app.Account
 	BankAccounts []app.BankAccount
 	Patterns     []app.CodePattern
+	// ReceivingNumber is the only one that whoever asks may have paid; empty: any.
+	ReceivingNumber string
 	// CodeTaken tells whether a request of the account has a code and hasn't ended, or
 	// ended within CodeKept.
 	CodeTaken func(code string) (bool, error)
@@ -118,6 +120,12 @@ func (in RequestCreate) choose(r Request, c Choices) (Request, error) {
 	}
 	if r.PayTo, err = r.BankAccount.PayTo(in.ReceivingNumber); err != nil {
 		return r, err
+	}
+	if len(r.BankAccount.Receiving()) > 0 { // another default later doesn't change what was printed
+		r.PayTo = r.AccountNumber()
+	}
+	if c.ReceivingNumber != "" && r.AccountNumber() != c.ReceivingNumber {
+		return r, app.ErrUnknownReference("receiving_number")
 	}
 	if r.Code, err = in.code(r.Code, c); err != nil {
 		return r, err

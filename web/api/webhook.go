@@ -27,7 +27,7 @@ type WebhookJSON struct {
 	CodeOnly        bool                 `json:"code_only,omitempty"`
 	ReceivingNumber string               `json:"receiving_number,omitempty"` // none: all transactions
 	Headers         []string             `json:"headers,omitempty"`          // the names of its own
-	Silent          bool                 `json:"silent,omitempty"`           // none of its bank accounts is linked any more
+	Silent          bool                 `json:"silent,omitempty"`           // it gets nothing
 }
 
 // EncodeWebhook writes w with its times in zone.

@@ -150,6 +150,39 @@ func receivingNumbers(banks []app.BankAccount) (list []app.ReceivingNumber) {
 	return list
 }
 
+// numberChoice is the receiving number that somebody or something is limited to, and those that
+// may be chosen.
+type numberChoice struct {
+	ReceivingNumber string // empty: all
+	Numbers         []app.ReceivingNumber
+}
+
+// chooseNumber offers the receiving numbers of bank accounts, and the chosen one where it is no
+// longer entered: the limit stays until somebody lifts it.
+func chooseNumber(chosen string, banks []app.BankAccount) numberChoice {
+	c := numberChoice{chosen, receivingNumbers(banks)}
+	if chosen != "" && !c.entered() {
+		c.Numbers = append(c.Numbers, app.ReceivingNumber{Number: chosen})
+	}
+	return c
+}
+
+func (c numberChoice) entered() bool {
+	return slices.ContainsFunc(c.Numbers, func(n app.ReceivingNumber) bool { return n.Number == c.ReceivingNumber })
+}
+
+// numberText names the receiving number of a limit; empty: there is none.
+func (w words) numberText(number string, banks []app.BankAccount) string {
+	if number == "" {
+		return ""
+	}
+	text := w.T("receiving number", "số nhận tiền") + " " + number
+	if !(numberChoice{number, receivingNumbers(banks)}).entered() {
+		text += " " + w.T("(no longer entered)", "(đã bị xoá)")
+	}
+	return text
+}
+
 // PlanEnded tells whether a bank account that is turned off can't be turned on again.
 func (v view) PlanEnded() bool { return v.Account.Expired(v.now) }
 

@@ -245,6 +245,33 @@ func TestReceivingForm(t *testing.T) {
 		t.Errorf("the file has %s", file)
 	}
 	b.Get("/transactions/export?format=xlsx").WantStatus(t, http.StatusOK)
+
+	// What is limited to a number keeps it from being removed, and says so where it is gone with
+	// its bank account.
+	thu := w.User(1, "thu", access.RoleCashier)
+	user := "/settings/users/" + itoa(thu.ID)
+	b.Get(user).Shows(t, `<option value="96247CISI1">96247CISI1 = Quầy 1</option>`)
+	b.Post(user+"/limit", "limit", "some", "bank_account_id", "1", "receiving_number", "5").Shows(t,
+		"Receiving number names nothing in this account", `value="some" checked`)
+	b.Post(user+"/limit", "limit", "some", "bank_account_id", "1", "receiving_number", "96247CISI2").Goes(t, user)
+	b.Get(user).Shows(t, "sees only these bank accounts now: BIDV 1234567890; receiving number 96247CISI2.",
+		`<option value="96247CISI2" selected>`)
+	b.Submit("/settings/counters", "name", "Quầy 1", "receiving_number", "5").Shows(t, "Receiving number names nothing in this account")
+	b.Submit("/settings/counters", "name", "Quầy 1", "receiving_number", "96247CISI1")
+	b.Get("/settings").Shows(t, "BIDV 1234567890; receiving number 96247CISI1", "Only BIDV 1234567890; receiving number 96247CISI2")
+	b.Post("/banks/1/receiving", "receiving_numbers", "96247CISI3").Shows(t,
+		"(96247CISI1, 96247CISI2) is still used: webhooks 1, counter screens 1 and users 1 are limited to it.", "96247CISI3</textarea>")
+	const nothing = "This webhook gets nothing"
+	b.Get("/webhooks/1").Hides(t, nothing, "no longer entered")
+	b.Get("/").Hides(t, "gets nothing")
+	w.Unlinks(1)
+	b.Get("/webhooks/1").Shows(t, nothing, "receiving number 96247CISI1 (no longer entered)")
+	b.Get("/").Shows(t, "gets nothing: what it is limited to")
+	b.Get("/settings").Shows(t, "receiving number 96247CISI1 (no longer entered)")
+	w.Link("BIDV", "1234567890") // without its numbers
+	b.Get("/webhooks/1").Shows(t, nothing)
+	b.Post("/banks/1/receiving", "receiving_numbers", "96247CISI1 = Quầy 1").Goes(t, "/banks/1")
+	b.Get("/webhooks/1").Hides(t, nothing)
 }
 
 // A nickname and a colour stand wherever the bank account is named.

@@ -155,8 +155,8 @@ func (v *visit) onlyOf(bankAccountIDs []int64, codePrefix, receiving string, ban
 	if banks := v.limitText(v.user.Role, access.BankAccountLimit{On: bankAccountIDs != nil, IDs: bankAccountIDs}, banks); banks != "" {
 		only = append(only, banks)
 	}
-	if receiving != "" {
-		only = append(only, v.T("receiving number", "số nhận tiền")+" "+receiving)
+	if number := v.numberText(receiving, banks); number != "" {
+		only = append(only, number)
 	}
 	if codePrefix != "" {
 		only = append(only, v.T("codes that begin with", "mã bắt đầu bằng")+" "+codePrefix)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/payment"
 	"baoco/app/target"
 	"baoco/app/vietqr"
@@ -129,7 +130,17 @@ func (s *Server) counterLinkPage(v *visit) error {
 	if err != nil {
 		return err
 	}
+	limitToLink(v, link)
 	return s.showScreen(v, link, link.Path(token), nil, nil)
+}
+
+// limitToLink lets whoever has a link to a receiving number see nothing but its money, from here
+// on: the storage asks the context.
+func limitToLink(v *visit, link payment.CounterLink) {
+	if link.ReceivingNumber != "" {
+		v.Request = v.WithContext(access.SeeingOnly(v.Context(),
+			access.BankAccountLimit{On: true, IDs: []int64{link.BankAccountID}, ReceivingNumber: link.ReceivingNumber}))
+	}
 }
 
 // showScreen shows the counter, or the till, whose address is path. wrong is why the bill
@@ -275,8 +286,8 @@ func writeManifest(v *visit, name, path, scope string) error {
 // counterRow is a link in the settings.
 type counterRow struct {
 	payment.CounterLink
-	Bank string // empty: all
-	Ask  confirmation
+	Shows string // the bank account and the receiving number; empty: all
+	Ask   confirmation
 }
 
 var counterStep = guideStep{
@@ -310,6 +321,7 @@ type countersPart struct {
 	Banks   []app.BankAccount
 	Form    payment.CounterLinkCreate
 	Refused bool
+	numberChoice
 }
 
 func (s *Server) showCountersPart(v *visit, page view, sent any) (template.HTML, error) {
@@ -325,6 +337,7 @@ func (s *Server) readCounters(v *visit, sent any) (data countersPart, err error)
 	if data.Banks, err = s.Services.Ledger.BankAccounts(v.Context(), v.account.ID); err != nil {
 		return data, err
 	}
+	data.numberChoice = chooseNumber(data.Form.ReceivingNumber, data.Banks)
 	data.Rows, err = s.counterRows(v, data.Banks)
 	return data, err
 }
@@ -340,9 +353,12 @@ func (s *Server) counterRows(v *visit, banks []app.BankAccount) ([]counterRow, e
 		}
 		row := counterRow{CounterLink: l, Ask: s.counterRevocation(v, l)}
 		if b := bankAccount(banks, l.BankAccountID); b.ID != 0 {
-			row.Bank = b.Bank + " " + b.AccountNumber
+			row.Shows = b.Bank + " " + b.AccountNumber
 		} else if l.BankAccountID != 0 {
-			row.Bank = "#" + strconv.FormatInt(l.BankAccountID, 10) // it was unlinked
+			row.Shows = "#" + strconv.FormatInt(l.BankAccountID, 10) // it was unlinked
+		}
+		if number := v.numberText(l.ReceivingNumber, banks); number != "" {
+			row.Shows += "; " + number
 		}
 		rows = append(rows, row)
 	}
@@ -351,7 +367,8 @@ func (s *Server) counterRows(v *visit, banks []app.BankAccount) ([]counterRow, e
 
 func (s *Server) createCounterLink(v *visit) error {
 	form := payment.CounterLinkCreate{Name: v.PostFormValue("name"), ShowsTotal: v.PostFormValue("total") != "",
-		NewName: v.newName(), Key: v.form.key}
+		ReceivingNumber: v.PostFormValue("receiving_number"),
+		NewName:         v.newName(), Key: v.form.key}
 	var err error
 	form.BankAccountID, err = readBankAccountID(v.PostFormValue("bank_account_id"))
 	var link payment.CounterLink

@@ -26,6 +26,7 @@ func (s *Server) liveCounterLink(v *visit) error {
 	if err != nil {
 		return err
 	}
+	limitToLink(v, link)
 	return s.sendCounter(v, link, nil, eventStreamHolder{account: link.AccountID, link: link.ID}, func() error {
 		ctx, cancel := context.WithTimeout(context.Background(), wire.RequestTimeout)
 		defer cancel()

@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"regexp"
 	"slices"
@@ -376,44 +377,16 @@ func TestLimitedUsers(t *testing.T) {
 			}
 			u.cookies = w.SignIn(u.name)
 		}
-		began := time.Now()
-		asked := map[string]bool{}
-		ask := func() map[string]string {
-			answers := map[string]string{}
-			for _, p := range dashboard.Pages {
-				line := p.Method + " " + p.Path
-				if asked[line] = true; len(limitedRoutes[line]) == 0 {
-					t.Errorf("limitedRoutes doesn't name %s", line)
-				}
-				refused := map[access.Role]bool{}
-				for _, u := range users {
-					if refused[u.role] { // whatever the limit is
-						continue
-					}
-					for _, address := range limitedRoutes[line] {
-						if !slices.Contains(lastRoutes, line) {
-							answer := u.asks(w, p.Method, address)
-							answers[u.name+" "+p.Method+" "+address] = answer
-							refused[u.role] = strings.HasPrefix(answer, "403")
-						}
-					}
-				}
-			}
-			return answers
-		}
-		before := ask()
-		moreHidden(w)
-		after := ask()
-		if time.Now().Unix() != began.Unix() { // SQLite may have waited for a lock
-			t.Fatalf("a second has passed since %v: pages differ by themselves", began)
-		}
-		for address, answer := range before {
-			if after[address] != answer {
-				t.Errorf("%s: something that happened to the hidden bank account shows\n%s", address, firstDifference(answer, after[address]))
+		before := askTwice(w, users, limitedRoutes, moreHidden)
+		lines := map[string]bool{}
+		for _, p := range dashboard.Pages {
+			line := p.Method + " " + p.Path
+			if lines[line] = true; len(limitedRoutes[line]) == 0 {
+				t.Errorf("limitedRoutes doesn't name %s", line)
 			}
 		}
 		for line := range limitedRoutes {
-			if !asked[line] {
+			if !lines[line] {
 				t.Errorf("limitedRoutes names %s, which is no page", line)
 			}
 		}
@@ -436,6 +409,134 @@ func TestLimitedUsers(t *testing.T) {
 		}
 		if notes := w.Rows("transaction_notes WHERE text = 'mine'"); notes != 0 {
 			t.Errorf("%d notes of what isn't shown were written", notes)
+		}
+	})
+}
+
+// askTwice has users ask for all pages, before and after what shows in none of them. It gives the
+// answers, by the user, the method and the address.
+func askTwice(w webtest.Bubble, users []*limitedUser, routes map[string][]string, hidden func(webtest.Bubble)) map[string]string {
+	began := time.Now()
+	ask := func() map[string]string {
+		answers := map[string]string{}
+		for _, p := range dashboard.Pages {
+			line := p.Method + " " + p.Path
+			refused := map[access.Role]bool{}
+			for _, u := range users {
+				if refused[u.role] { // whatever the limit is
+					continue
+				}
+				for _, address := range routes[line] {
+					if !slices.Contains(lastRoutes, line) {
+						answer := u.asks(w, p.Method, address)
+						answers[u.name+" "+p.Method+" "+address] = answer
+						refused[u.role] = strings.HasPrefix(answer, "403")
+					}
+				}
+			}
+		}
+		return answers
+	}
+	before := ask()
+	hidden(w)
+	after := ask()
+	if time.Now().Unix() != began.Unix() { // SQLite may have waited for a lock
+		w.T.Fatalf("a second has passed since %v: pages differ by themselves", began)
+	}
+	for address, answer := range before {
+		if after[address] != answer {
+			w.T.Errorf("%s: something that happened to what is hidden shows\n%s", address, firstDifference(answer, after[address]))
+		}
+	}
+	return before
+}
+
+// Users who are limited to a receiving number of a bank account, and whoever opens a counter link
+// to one, get nothing about what came to its other numbers, to itself and to other bank accounts.
+func TestLimitedToReceivingNumber(t *testing.T) {
+	t.Parallel()
+	webtest.InBubbleAfter(t, 12*time.Hour, func(t *testing.T, w webtest.Bubble) {
+		ctx, zone := t.Context(), w.Services.Ledger.Zone()
+		_, err := w.Services.Ledger.SetBankAccountReceiving(ctx, 1, 1,
+			app.BankAccountReceiving{ReceivingNumbers: "970770887766 = Zebra\nVAOWN = Own till"})
+		apptest.Must(t, err)
+		w.CodePattern("BILL")
+		today := app.DayOf(time.Now(), zone)
+		came := func(number, content string, amount int64, day app.Day, direction app.Direction) {
+			t.Helper()
+			_, _, err := w.Services.Inbound.RecordByHand(ctx, 1, inbound.TransactionCreate{Incoming: inbound.Incoming{EventID: content,
+				Gateway: "ACB", AccountNumber: apptest.SomeAccount, SubAccount: number, Number: "FT" + content, Type: direction, Amount: amount,
+				Balance: 7_654_321, Content: content, Time: day.Start(zone).Add(5 * time.Second), NotRepeat: true}}, time.Now())
+			apptest.Must(t, err)
+		}
+		hiddenMoney := func(tag string) {
+			for _, number := range []string{"970770887766", ""} {
+				for day := range app.Day(2) {
+					came(number, fmt.Sprint("ZULUPAY ", tag, number, day), 7_654_321, today-70*day, app.In)
+					came(number, fmt.Sprint("ZULUPAY OUT ", tag, number, day), 6_100_001, today-day, app.Out)
+				}
+			}
+		}
+		own := w.PaymentRequest(payment.RequestCreate{Amount: 1_234_567, Reference: "ALPHA-1", ReceivingNumber: "VAOWN"})
+		came("VAOWN", "ALPHAPAY "+own.Code, 1_234_567, today, app.In)
+		came("VAOWN", "ALPHAPAY TWO", 1_234_567, today-1, app.In)
+		w.Change(`UPDATE sqlite_sequence SET seq = 66000 WHERE name = 'payment_requests'`)
+		paid := w.PaymentRequest(payment.RequestCreate{Amount: 7_654_321, Reference: "ZULUPAY"}) // to the first number
+		w.Change(`UPDATE sqlite_sequence SET seq = 88000 WHERE name = 'transactions'`)
+		came("970770887766", "ZULUPAY "+paid.Code, 7_654_321, today, app.In)
+		hiddenMoney("A")
+		_, token, err := w.Services.Payments.CreateCounterLink(ctx, 1,
+			payment.CounterLinkCreate{Name: "Own", ReceivingNumber: "VA OWN", ShowsTotal: true}, time.Now())
+		apptest.Must(t, err)
+		var users []*limitedUser
+		for _, role := range []access.Role{access.RoleAccountant, access.RoleCashier} {
+			u := &limitedUser{name: string(role), role: role, hides: []string{"hidden"}}
+			_, err := w.Services.Access.LimitUser(ctx, 1, w.User(1, u.name, role).ID,
+				access.BankAccountLimit{On: true, IDs: []int64{1}, ReceivingNumber: "VAOWN"})
+			apptest.Must(t, err)
+			u.cookies = w.SignIn(u.name)
+			users = append(users, u)
+		}
+		routes := maps.Clone(limitedRoutes)
+		routes["GET /counter/{token}"] = []string{"/counter/" + token}
+		routes["GET /live/counter/{token}"] = []string{"/live/counter/" + token + "?since=0"}
+		before := askTwice(w, users, routes, func(w webtest.Bubble) {
+			hiddenMoney("B")
+			w.PaymentRequest(payment.RequestCreate{Amount: 6_100_001, Reference: "ZULUPAY"})
+			w.PaymentRequest(payment.RequestCreate{Amount: 6_100_001, Reference: "ZULUPAY", ReceivingNumber: apptest.SomeAccount})
+		})
+		for address, want := range map[string]string{
+			"accountant GET /":                                "2,469,134",
+			"accountant GET /transactions?q=PAY":              "2 transactions",
+			"accountant GET /transactions?from=1999-01-01":    "2 transactions",
+			"accountant GET /payments":                        "ALPHA-1",
+			"accountant GET " + exportPath + "?format=csv":    "ALPHAPAY TWO",
+			"accountant GET /day":                             "1,234,567",
+			"cashier GET /counter":                            "1,234,567",
+			"cashier GET /live/counter?since=0":               "1,234,567",
+			"cashier GET /counter/" + token:                   "₫ · 1 payment",
+			"cashier GET /live/counter/" + token + "?since=0": "1,234,567",
+		} {
+			if !strings.Contains(before[address], want) {
+				t.Errorf("%s doesn't show %q", address, want)
+				t.Log(before[address])
+			}
+		}
+		// A request by such a user is for the number, or refused.
+		cookies := w.SignIn("cashier")
+		post := func() *httptest.ResponseRecorder {
+			once := regexp.MustCompile(`name="once" value="([^"]*)"`).FindStringSubmatch(w.Send(cookies, "GET", "/till", nil).Body.String())
+			return w.Send(cookies, "POST", "/till", url.Values{"amount": {"5000"}, "once": {once[1]}})
+		}
+		bill := post()
+		page, err := w.Services.Payments.PaymentRequests(ctx, 1, payment.Filter{Page: app.Page{Number: 1, Size: 1}}, time.Now())
+		apptest.Must(t, err)
+		if to := page.Rows[0].AccountNumber(); bill.Code != http.StatusSeeOther || to != "VAOWN" {
+			t.Errorf("a bill of the till is answered %d, and to be paid to %s", bill.Code, to)
+		}
+		w.Change(`UPDATE bank_accounts SET receiving_numbers = '970770887766'`)
+		if bill = post(); bill.Code != http.StatusUnprocessableEntity {
+			t.Errorf("a bill to a number that is no longer entered is answered %d", bill.Code)
 		}
 	})
 }

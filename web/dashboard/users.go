@@ -80,6 +80,7 @@ type userData struct {
 	Remove  confirmation
 	Banks   []limitChoice
 	Limited string // to what bank accounts; empty: to none
+	numberChoice
 
 	Sessions []access.Session
 	Passkeys []access.Passkey
@@ -132,7 +133,11 @@ func (w words) limitText(role access.Role, limit access.BankAccountLimit, banks 
 	if more := len(limit.IDs) - limitNamed; more > 0 {
 		text += " +" + strconv.Itoa(more)
 	}
-	return cmp.Or(text, w.T("no bank account", "không có tài khoản nào"))
+	text = cmp.Or(text, w.T("no bank account", "không có tài khoản nào"))
+	if number := w.numberText(limit.ReceivingNumber, banks); number != "" {
+		text += "; " + number
+	}
+	return text
 }
 
 // LimitText is for templates.
@@ -153,7 +158,7 @@ func (s *Server) limitUser(v *visit) error {
 	if err := v.unchanged(v.limitText(v.user.Role, u.Limit, banks), u.Limit.IDs); err != nil {
 		return s.showUser(v, u, err)
 	}
-	limit := access.BankAccountLimit{On: v.PostFormValue("limit") != "all"}
+	limit := access.BankAccountLimit{On: v.PostFormValue("limit") != "all", ReceivingNumber: v.PostFormValue("receiving_number")}
 	if limit.IDs, err = v.chosenBankAccounts(); err != nil {
 		return s.showUser(v, u, err)
 	}
@@ -163,6 +168,7 @@ func (s *Server) limitUser(v *visit) error {
 	}
 	changed, err := s.Services.Access.LimitUser(v.Context(), v.account.ID, u.ID, limit)
 	if err != nil {
+		u.Limit = limit
 		return s.showUser(v, u, err)
 	}
 	if !changed.Limit.On {
@@ -200,7 +206,8 @@ func (s *Server) showUser(v *visit, u access.User, wrong error) error {
 		return err
 	}
 	data := userData{Visited: u, Self: u.ID == v.user.ID, Remove: s.userRemoval(v, u), Banks: v.limitChoices(u.Limit, banks),
-		Limited: v.limitText(v.user.Role, u.Limit, banks), Sessions: sessions, Passkeys: passkeys}
+		numberChoice: chooseNumber(u.Limit.ReceivingNumber, banks),
+		Limited:      v.limitText(v.user.Role, u.Limit, banks), Sessions: sessions, Passkeys: passkeys}
 	return s.render(v, wrong, pageHead{"user", "settings", app.Textf("User %s", "Người dùng %s", u.Name)}, data)
 }
 

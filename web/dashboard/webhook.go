@@ -124,8 +124,8 @@ func (s *Server) editWebhookPage(v *visit) error {
 		return err
 	}
 	return s.showEditWebhook(v, webhookForm{ID: hook.ID, Name: hook.Name, URL: hook.URL, Type: string(hook.Type), Kind: hook.Kind,
-		BankAccountIDs: hook.BankAccountIDs, CodePrefixes: hook.CodePrefixes, CodeOnly: hook.CodeOnly, ReceivingNumber: hook.ReceivingNumber,
-		HeaderNames: hook.HeaderNames}, nil)
+		BankAccountIDs: hook.BankAccountIDs, CodePrefixes: hook.CodePrefixes, CodeOnly: hook.CodeOnly,
+		numberChoice: numberChoice{ReceivingNumber: hook.ReceivingNumber}, HeaderNames: hook.HeaderNames}, nil)
 }
 
 func (s *Server) showEditWebhook(v *visit, form webhookForm, wrong error) error {

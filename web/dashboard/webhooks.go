@@ -68,10 +68,9 @@ type webhookForm struct {
 	HeaderNames     []string // those that it has; none where it is new
 	NoHeaders       bool     // it is to lose them
 	Banks           []limitChoice
-	ReceivingNumber string
-	Numbers         []app.ReceivingNumber
-	Prefixes        []prefixChoice // of the codes that are read
-	Secret, Script  string         // of a new webhook of delivery.WebhookSheet: the script is deployed first, and holds the token
+	numberChoice
+	Prefixes       []prefixChoice // of the codes that are read
+	Secret, Script string         // of a new webhook of delivery.WebhookSheet: the script is deployed first, and holds the token
 }
 
 // PrefixText is the chosen prefixes in one text.
@@ -97,7 +96,7 @@ func readWebhookForm(v *visit) (form webhookForm, in delivery.WebhookCreate, err
 	form = webhookForm{
 		Name: v.PostFormValue("name"), URL: strings.TrimSpace(v.PostFormValue("webhook_url")), Type: v.PostFormValue("type"),
 		Kind: delivery.WebhookKind(v.PostFormValue("kind")), Auth: delivery.SepayAuth(v.PostFormValue("auth")),
-		ReceivingNumber: v.PostFormValue("receiving_number"), CodePrefixes: v.PostForm["code_prefix"],
+		numberChoice: numberChoice{ReceivingNumber: v.PostFormValue("receiving_number")}, CodePrefixes: v.PostForm["code_prefix"],
 		CodeOnly: v.PostFormValue("code_only") != "",
 		Headers:  strings.TrimSpace(v.PostFormValue("headers")), NoHeaders: v.PostFormValue("no_headers") != "",
 	}
@@ -135,10 +134,7 @@ func (s *Server) fillChoices(v *visit, form *webhookForm) error {
 		return err
 	}
 	form.Banks = v.limitChoices(access.BankAccountLimit{IDs: form.BankAccountIDs}, banks)
-	form.Numbers = receivingNumbers(banks)
-	if to := form.ReceivingNumber; to != "" && !slices.ContainsFunc(form.Numbers, func(n app.ReceivingNumber) bool { return n.Number == to }) {
-		form.Numbers = append(form.Numbers, app.ReceivingNumber{Number: to}) // no longer entered: the limit stays until somebody lifts it
-	}
+	form.numberChoice = chooseNumber(form.ReceivingNumber, banks)
 	prefixes, err := s.codePrefixes(v)
 	for _, prefix := range slices.Compact(slices.Sorted(slices.Values(append(prefixes, form.CodePrefixes...)))) {
 		form.Prefixes = append(form.Prefixes, prefixChoice{prefix, slices.Contains(form.CodePrefixes, prefix)})
