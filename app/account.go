@@ -26,6 +26,7 @@ type Account struct {
 	NeedsSecondFactor bool  // every user must have a second factor
 	PaymentTolerance  int64 // so much less than a payment request asks for is enough, in đồng
 	DistinctAmounts   bool  // payment requests may ask for an amount that no other one has
+	CashiersMatch     bool  // cashiers may take money without a code for their bills
 	SmallAmount       int64 // money below it is announced with a warning, in đồng; 0: none is
 	CreatedAt         time.Time
 }
@@ -74,6 +75,7 @@ type AccountUpdate struct {
 	PaymentTolerance *int64
 	DistinctAmounts  *bool
 	SmallAmount      *int64
+	CashiersMatch    *bool
 }
 
 // CreateAccount adds a customer on the plan that account 1 begins with.

@@ -23,8 +23,8 @@ const (
 // Ways are all ways.
 var Ways = []Way{WayDashboard, WayAPI, WayCommand, WayServer}
 
-// WayName names a way for people.
-func WayName(w Way) Text {
+// Name says the way for people.
+func (w Way) Name() Text {
 	switch w {
 	case WayDashboard:
 		return Text{"Dashboard", "Trang quản lý"}
@@ -130,6 +130,7 @@ const (
 	DeedPaymentCreate  Deed = "payment_request.create"
 	DeedPaymentCancel  Deed = "payment_request.cancel"
 	DeedPaymentMatch   Deed = "payment_request.match"
+	DeedPaymentTake    Deed = "payment_request.take" // by a cashier, of money without a code
 	DeedPaymentUnmatch Deed = "payment_request.unmatch"
 	DeedReceiptPrint   Deed = "payment_request.print"
 	DeedShiftClose     Deed = "shift.close"

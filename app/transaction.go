@@ -64,6 +64,15 @@ func (t Transaction) KnownAt() time.Time {
 	return t.Time
 }
 
+// Payment is the state of the request that the transaction is for: after this transfer, or,
+// where they were matched later, as it is now.
+func (t Transaction) Payment() PaymentState {
+	if t.PaymentSent.ID == t.PaymentRequest.ID {
+		return t.PaymentSent
+	}
+	return t.PaymentRequest
+}
+
 // maxNote is the length of a note in characters.
 const maxNote = 500
 

@@ -9,12 +9,12 @@ import (
 )
 
 const accountColumns = `id, name, plan, expires_at, is_trial, max_bank_accounts, created_at, needs_second_factor, payment_tolerance,
-	distinct_amounts, small_amount`
+	distinct_amounts, small_amount, cashiers_match`
 
 func scanAccount(row scanner) (app.Account, error) {
 	var a app.Account
 	err := row.Scan(&a.ID, &a.Name, &a.Plan, secondsInto(&a.ExpiresAt), &a.IsTrial, &a.MaxBankAccounts, secondsInto(&a.CreatedAt),
-		&a.NeedsSecondFactor, &a.PaymentTolerance, &a.DistinctAmounts, &a.SmallAmount)
+		&a.NeedsSecondFactor, &a.PaymentTolerance, &a.DistinctAmounts, &a.SmallAmount, &a.CashiersMatch)
 	return a, noRowsAs(err, app.NotFound("There is no account with this id.", "Không có tài khoản với id này."))
 }
 
@@ -56,10 +56,11 @@ func (s *Store) UpdateAccount(ctx context.Context, id int64, u app.AccountUpdate
 		replace(&a.PaymentTolerance, u.PaymentTolerance)
 		replace(&a.DistinctAmounts, u.DistinctAmounts)
 		replace(&a.SmallAmount, u.SmallAmount)
+		replace(&a.CashiersMatch, u.CashiersMatch)
 		if err := tx.exec(`UPDATE accounts SET name = ?, plan = ?, expires_at = ?, is_trial = ?, max_bank_accounts = ?, payment_tolerance = ?,
-			distinct_amounts = ?, small_amount = ? WHERE id = ?`,
+			distinct_amounts = ?, small_amount = ?, cashiers_match = ? WHERE id = ?`,
 			a.Name, a.Plan, unixOrNull(a.ExpiresAt), a.IsTrial, a.MaxBankAccounts, a.PaymentTolerance, a.DistinctAmounts,
-			a.SmallAmount, id); err != nil {
+			a.SmallAmount, a.CashiersMatch, id); err != nil {
 			return a, err
 		}
 		d := app.AuditNamed(a.Name).Changed("name", before.Name, a.Name).Changed("plan", before.Plan, a.Plan).Changed("expires_at",
@@ -68,7 +69,8 @@ func (s *Store) UpdateAccount(ctx context.Context, id int64, u app.AccountUpdate
 			Changed("max_bank_accounts", strconv.Itoa(before.MaxBankAccounts), strconv.Itoa(a.MaxBankAccounts)).
 			Changed("payment_tolerance", strconv.FormatInt(before.PaymentTolerance, 10), strconv.FormatInt(a.PaymentTolerance, 10)).
 			Changed("distinct_amounts", strconv.FormatBool(before.DistinctAmounts), strconv.FormatBool(a.DistinctAmounts)).
-			Changed("small_amount", strconv.FormatInt(before.SmallAmount, 10), strconv.FormatInt(a.SmallAmount, 10))
+			Changed("small_amount", strconv.FormatInt(before.SmallAmount, 10), strconv.FormatInt(a.SmallAmount, 10)).
+			Changed("cashiers_match", strconv.FormatBool(before.CashiersMatch), strconv.FormatBool(a.CashiersMatch))
 		return a, tx.auditChange(ctx, id, app.DeedAccountChange, id, d)
 	})
 }

@@ -29,7 +29,8 @@ var (
 		"AddSourceSenders", "SetSourceAPIKey",
 		"RetryInbound", "DiscardInbound", "LinkInbound", "SettleRepeat", "PartReport", "SetNote", "UndoImport", "CreateCodePattern",
 		"DeleteCodePattern",
-		"CreatePaymentRequest", "CancelPaymentRequest", "PrintReceipt", "CloseShift", "MatchTransaction", "UnmatchTransaction", "CreateStream",
+		"CreatePaymentRequest", "CancelPaymentRequest", "PrintReceipt", "CloseShift", "MatchTransaction", "TakeTransaction", "UnmatchTransaction",
+		"CreateStream",
 		"UpdateStream", "RotateStreamSecret", "ToggleStream", "DeleteStream", "CreateWebhook", "UpdateWebhook", "ToggleWebhook", "ChangeSecrets",
 		"AddTest", "Resend", "ResendMany", "Replay", "SendNow", "SendWaiting", "SetAlertPreferences", "SetAlertChannel", "SetReport",
 		"SetPaymentFeed", "NoteAlertTest",
@@ -38,7 +39,8 @@ var (
 	notAudited = []string{"UseTOTPStep", "UsePasskey",
 		"SetSession", "SeeSession", "RemoveSession", "NoteRefusedCall", "HideGuide", "SetBeat", "TouchAPIKey", "SetUp", "FinishLinks",
 		"RecordPage", "NotePollFault", "IndexSearch",
-		"Settle", "MoveRetries", "PullRetries", "SettleStream", "SettleAlert", "SettlePaymentFeed", "Reclaim", "Probe", "RefreshCredentials",
+		"Settle", "MoveRetries", "PullRetries", "SettleStream", "SettleAlert", "SettlePaymentFeed", "AskToMatch",
+		"Reclaim", "Probe", "RefreshCredentials",
 	}
 	reading = []string{"TOTP", "PasskeyByCredential",
 		"APIKeyByHash", "CounterLinkByHash", "SetUpOpen", "UserByName", "BankAccountSummaries", "FirstDay", "BankAccountDays", "HoursBetween",
@@ -48,6 +50,7 @@ var (
 		"DeliveryFacts", "DeliveriesOf",
 		"FailedDeliveries", "AlertConditions", "PaymentsToTell", "QueueStatus", "NewestTime", "AnswerTimes", "OldestDue", "WriterBeat",
 		"UnmatchedTransactions", "PaymentCandidates",
+		"RequestsAsking", "AnyReference", "AskedMatches", "MatchedByHand",
 	}
 )
 

@@ -17,6 +17,7 @@ func TestKeptTables(t *testing.T) {
 		"unfinished_links", "imports", "transactions", "event_ids", "refused_calls", "code_patterns", "streams", "webhooks",
 		"webhook_bank_accounts", "deliveries", "attempts", "idempotency_keys",
 		"transaction_notes", "transaction_reports", "import_repeats", "removed_transactions", "shifts", "payment_requests", "payment_matches",
+		"asked_matches",
 		"bank_account_balances", "audit", "alert_preferences", "alert_channels", "alert_conditions", "alert_messages", "payment_feeds",
 	}
 	kept := sqlitestore.KeptTables()

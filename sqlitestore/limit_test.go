@@ -114,6 +114,27 @@ var limitedReads = map[string]func(ctx context.Context, s *sqlitestore.Store, ba
 	"PaymentCandidates": func(ctx context.Context, s *sqlitestore.Store, _, _ int64) (any, error) {
 		return s.PaymentCandidates(ctx, 1, 100)
 	},
+	"RequestsAsking": func(ctx context.Context, s *sqlitestore.Store, bank, _ int64) (any, error) {
+		var all []any
+		for _, amount := range []int64{111_111, 222_222} {
+			list, err := s.RequestsAsking(ctx, 1, bank, amount)
+			all = append(all, list, err)
+		}
+		return all, nil
+	},
+	"MatchedByHand": func(ctx context.Context, s *sqlitestore.Store, _, _ int64) (any, error) {
+		return s.MatchedByHand(ctx, 1, 0, time.Unix(0, 0))
+	},
+	"AskedMatches": func(ctx context.Context, s *sqlitestore.Store, _, _ int64) (any, error) {
+		return s.AskedMatches(ctx, 1, time.Unix(0, 0), 100)
+	},
+	"TakeTransaction": func(ctx context.Context, s *sqlitestore.Store, _, id int64) (any, error) {
+		_, err := s.TakeTransaction(ctx, 1, payment.Take{RequestID: 2, TransactionID: id}, time.Unix(0, 0), nil)
+		return nil, err
+	},
+	"AskToMatch": func(ctx context.Context, s *sqlitestore.Store, _, id int64) (any, error) {
+		return nil, s.AskToMatch(ctx, 1, payment.Take{RequestID: 2, TransactionID: id}, time.Unix(0, 0), nil)
+	},
 	"CancelPaymentRequest": func(ctx context.Context, s *sqlitestore.Store, _, _ int64) (any, error) {
 		_, err := s.CancelPaymentRequest(ctx, 1, 2, time.Unix(0, 0))
 		return nil, err
@@ -154,7 +175,7 @@ var unlimitedReads = []string{
 	"InboundEvents", "InboundEventsBefore", "InboundEvent", "InboundItems", "InboundBodies",
 	"InboundSources", "KnownEvents", "OpenInbound", "Imports", "Undoable",
 	// About streams, webhooks and deliveries.
-	"CodePatterns", "CodesTaken", "Stream", "Streams", "StreamWork", "StreamTransactions", "StreamBehind",
+	"CodePatterns", "CodesTaken", "AnyReference", "Stream", "Streams", "StreamWork", "StreamTransactions", "StreamBehind",
 	"Webhook", "Webhooks", "WebhookSecrets", "WebhookHealth", "RecentAttempts", "Backlogs", "Due", "OldestDue", "PendingDeliveries", "Pending",
 	"Replayable", "FailedDeliveries", "DeliveryFacts", "History", "QueueStatus", "NewestTime", "AnswerTimes",
 	// For whoever has the token.

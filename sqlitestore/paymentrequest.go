@@ -389,30 +389,38 @@ func (s *Store) PrintReceipt(ctx context.Context, accountID, id int64) (again bo
 
 func (s *Store) MatchTransaction(ctx context.Context, accountID, requestID, transactionID int64, now time.Time) (payment.Request, error) {
 	return s.changePayment(ctx, accountID, requestID, func(tx *tx, r payment.Request) error {
-		t, err := scanTransaction(tx.queryRow(oneTransaction, transactionID, accountID, limitOf(ctx)))
-		if err != nil {
-			return noRowsAs(err, app.ErrUnknownReference("transaction_id"))
-		}
+		t, err := transactionToMatch(ctx, tx, accountID, transactionID)
 		switch {
+		case err != nil:
+			return err
 		case t.Type != app.In:
 			return payment.ErrNotMoneyIn
 		case t.PaymentRequest.ID != 0:
 			return payment.ErrMatchedAlready(t.PaymentRequest.ID)
 		}
-		by, _ := app.ActorOf(ctx)
-		if err := (paymentMatch{r, payment.MatchedByHand, app.CleanText(by.Name, 100)}).keepLater(tx, t, now); err != nil {
-			return err
-		}
-		return tx.audit(ctx, accountID, app.DeedPaymentMatch, requestID,
-			app.AuditNamed(r.Code).Changed("transaction_id", "", fmt.Sprint(transactionID)))
+		return tx.matchByHand(ctx, r, t, app.DeedPaymentMatch, now)
 	})
+}
+
+func transactionToMatch(ctx context.Context, tx *tx, accountID, id int64) (app.Transaction, error) {
+	t, err := scanTransaction(tx.queryRow(oneTransaction, id, accountID, limitOf(ctx)))
+	return t, noRowsAs(err, app.ErrUnknownReference("transaction_id"))
+}
+
+// matchByHand matches a transaction with a request for whoever acts in ctx.
+func (t *tx) matchByHand(ctx context.Context, r payment.Request, tr app.Transaction, deed app.Deed, now time.Time) error {
+	by, _ := app.ActorOf(ctx)
+	if err := (paymentMatch{r, payment.MatchedByHand, app.CleanText(by.Name, 100)}).keepLater(t, tr, now); err != nil {
+		return err
+	}
+	return t.audit(ctx, r.AccountID, deed, r.ID, app.AuditNamed(r.Code).Changed("transaction_id", "", fmt.Sprint(tr.ID)))
 }
 
 func (s *Store) UnmatchTransaction(ctx context.Context, accountID, requestID, transactionID int64) (payment.Request, error) {
 	return s.changePayment(ctx, accountID, requestID, func(tx *tx, r payment.Request) error {
-		t, err := scanTransaction(tx.queryRow(oneTransaction, transactionID, accountID, limitOf(ctx)))
+		t, err := transactionToMatch(ctx, tx, accountID, transactionID)
 		if err != nil {
-			return noRowsAs(err, app.ErrUnknownReference("transaction_id"))
+			return err
 		}
 		if t.PaymentRequest.ID != requestID {
 			return payment.ErrNotMatched

@@ -342,9 +342,15 @@ func fillEveryTable(t *testing.T, h *history) {
 		Type: app.In, Amount: 200_000, Content: request.Code, Time: h.now,
 	}}, h.now)
 	must(t, err)
-	_, err = h.service.Payments.CreatePaymentRequest(ctx, account,
+	bill, err := h.service.Payments.CreatePaymentRequest(ctx, account,
 		payment.RequestCreate{Amount: 5000, BankAccountID: h.banks[0].ID, CashierID: boss.ID}, app.IdempotencyKey{}, h.now)
 	must(t, err)
+	uncoded, _, err := h.service.Inbound.RecordByHand(ctx, account, inbound.TransactionCreate{Incoming: inbound.Incoming{
+		EventID: "uncoded" + tag, Gateway: h.banks[0].Bank, AccountNumber: h.banks[0].AccountNumber,
+		Type: app.In, Amount: 5000, Content: "ck", Time: h.now,
+	}}, h.now)
+	must(t, err)
+	must(t, h.service.Payments.AskToMatch(ctx, account, payment.Take{RequestID: bill.ID, TransactionID: uncoded.ID}, h.now))
 	wrong, _ := h.imports("wrong statement of "+tag+".csv", false, h.rows(40, 3))
 	must(t, h.service.Inbound.UndoImport(ctx, account, wrong, h.now))
 	since := int64(0)

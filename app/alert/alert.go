@@ -32,12 +32,14 @@ type Preferences struct {
 // Kinds are the kinds that alerts can be about: those that begin and end
 // by themselves.
 var Kinds = []AttentionKind{
+	AttentionMatch,
 	AttentionWebhook, AttentionStream, AttentionFailed, AttentionSource, AttentionInbound, AttentionBank, AttentionCodes, AttentionPlan,
 	AttentionServer, AttentionAlert,
 }
 
 // alertNames says what the alerts of each kind of Kinds are about.
 var alertNames = map[AttentionKind]app.Text{
+	AttentionMatch:   {EN: "A cashier asks you to match money without a code", VI: "Thu ngân nhờ ghép tiền không có mã"},
 	AttentionWebhook: {EN: "A webhook is not reaching your shop", VI: "Webhook không gửi được"},
 	AttentionStream:  {EN: "A stream is not reaching its broker", VI: "Luồng giao dịch không gửi được"},
 	AttentionFailed:  {EN: "Deliveries fail after all six attempts", VI: "Có thông báo thất bại sau cả sáu lần gửi"},
@@ -103,6 +105,17 @@ const (
 	// What comes and goes within that time is one condition.
 	alertCalm = 10 * time.Minute
 )
+
+// Reaches tells whether alerts of a kind reach anybody: a channel is set up and doesn't fail, and
+// the kind isn't muted.
+func (s *Service) Reaches(ctx context.Context, accountID int64, kind AttentionKind) (bool, error) {
+	p, err := s.AlertPreferences(ctx, accountID)
+	if err != nil || slices.Contains(p.Muted, kind) {
+		return false, err
+	}
+	channels, err := s.AlertChannels(ctx, accountID)
+	return slices.ContainsFunc(channels, func(c Channel) bool { return !c.SettingsLost && c.Failures < WorryingFailures }), err
+}
 
 // alertRetries are the waits after the first, second … failure in a row. The
 // last one repeats.

@@ -2,6 +2,7 @@ package alert
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 	"time"
 
@@ -27,6 +28,7 @@ const (
 	AttentionSource  AttentionKind = "source"  // it is silent, or its calls are refused
 	AttentionCodes   AttentionKind = "codes"   // those of a pattern are almost used up
 	AttentionAlert   AttentionKind = "alert"   // an alert channel doesn't get through
+	AttentionMatch   AttentionKind = "match"   // money that a cashier asks an owner to match with a bill
 	AttentionRetry   AttentionKind = "retry"   // deliveries that failed so far and are tried again
 )
 
@@ -38,7 +40,7 @@ type Attention struct {
 	Text   app.Text
 	Action app.Text // what to do on the page
 	// What else the page depends on; zero where it doesn't apply.
-	ID         int64              // of the webhook, stream, bank account or source
+	ID         int64              // of the webhook, stream, bank account, source or transaction
 	SecretLost bool               // of the webhook, stream or source
 	Refused    string             // the name of the source whose calls are refused
 	Since      app.Day            // of AttentionFailed: the day from which deliveries were counted
@@ -79,6 +81,8 @@ func (a Attention) Path() string {
 			return "/inbound/refused"
 		}
 		return "/inbound/sources/" + id
+	case AttentionMatch:
+		return "/transactions/" + id
 	case AttentionCodes:
 		return "/settings/codes"
 	case AttentionAlert:
@@ -107,7 +111,7 @@ const (
 func (s *Service) Attention(ctx context.Context, accountID int64, in upkeep.Installation, now time.Time) ([]Attention, error) {
 	var list []Attention
 	for _, part := range []func(context.Context, int64, time.Time) ([]Attention, error){
-		s.planAttention,
+		s.matchAttention, s.planAttention,
 		func(ctx context.Context, accountID int64, now time.Time) ([]Attention, error) {
 			return s.systemAttention(ctx, accountID, in, now)
 		},
@@ -121,6 +125,23 @@ func (s *Service) Attention(ctx context.Context, accountID int64, in upkeep.Inst
 		list = append(list, more...)
 	}
 	return list, nil
+}
+
+// matchAttention lists what cashiers ask to match: a customer waits.
+func (s *Service) matchAttention(ctx context.Context, accountID int64, now time.Time) (list []Attention, _ error) {
+	asked, err := s.rooms.Payments.AskedMatches(ctx, accountID, now)
+	for _, a := range asked {
+		by := app.Isolated(a.AskedBy)
+		en, vi := app.GroupDigits(a.Amount, app.English)+"\u00a0₫", app.GroupDigits(a.Amount, app.Vietnamese)+"\u00a0₫"
+		list = append(list, Attention{
+			Kind: AttentionMatch, ID: a.TransactionID, Key: fmt.Sprint("match ", a.TransactionID, " ", a.RequestID),
+			Name: app.Text{EN: en + " waits to be matched with bill " + a.Code, VI: vi + " đang chờ ghép với đơn " + a.Code},
+			Text: app.Text{EN: en + " came without a code. Cashier “" + by + "” asks you to match it with bill " + a.Code + ".",
+				VI: vi + " vừa vào, không có mã. Thu ngân “" + by + "” nhờ ghép với đơn " + a.Code + "."},
+			Action: app.Text{EN: "Look and match", VI: "Xem và ghép"},
+		})
+	}
+	return list, err
 }
 
 func (s *Service) planAttention(ctx context.Context, accountID int64, now time.Time) ([]Attention, error) {

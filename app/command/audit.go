@@ -88,7 +88,7 @@ func listAudit(c *cli.Context, s *session.Session) error {
 		}
 		list = append(list, e)
 		rows = append(rows,
-			[]string{strconv.FormatInt(e.ID, 10), e.At, app.WayName(e.Way).EN, e.Address, audit.Quoted(audit.Sentence(l, zone).EN)})
+			[]string{strconv.FormatInt(e.ID, 10), e.At, e.Way.Name().EN, e.Address, audit.Quoted(audit.Sentence(l, zone).EN)})
 	}
 	return terminal.Output(c, list, func(w io.Writer) {
 		terminal.PrintTable(w, "There is no such line.", []string{"ID", "TIME", "WAY", "ADDRESS", "WHAT"}, rows, "ID")

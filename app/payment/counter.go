@@ -112,6 +112,12 @@ func (s *Service) CounterTransactions(ctx context.Context, l CounterLink, since 
 	return page.Rows, err
 }
 
+// CounterMatches lists the money of a counter that was matched by hand in the last 24 hours,
+// in the order in which it was matched.
+func (s *Service) CounterMatches(ctx context.Context, l CounterLink, now time.Time) ([]Transfer, error) {
+	return s.store.MatchedByHand(ctx, l.AccountID, l.BankAccountID, now.Add(-counterWindow))
+}
+
 func (l CounterLink) moneyIn(now time.Time) app.TransactionFilter {
 	return app.TransactionFilter{BankAccountID: l.BankAccountID, Type: app.In, From: now.Add(-counterWindow),
 		Page: app.Page{Number: 1, Size: CounterRows}}

@@ -70,4 +70,21 @@ type Store interface {
 	// PaymentCandidates lists the last payment requests that aren't full or cancelled, at most
 	// limit, newest first.
 	PaymentCandidates(ctx context.Context, accountID int64, limit int) ([]Candidate, error)
+	// RequestsAsking lists the last payment requests that aren't full or cancelled and ask for
+	// a transfer of this amount to a bank account, at most MaxCandidates.
+	RequestsAsking(ctx context.Context, accountID, bankAccountID, amount int64) ([]Request, error)
+	// AnyReference tells whether a request has one of these references, in the normal form.
+	AnyReference(ctx context.Context, accountID int64, references []string) (bool, error)
+	// TakeTransaction is MatchTransaction for a cashier: may decides by what is so in the
+	// transaction. What is matched with the request already stays as it is.
+	TakeTransaction(ctx context.Context, accountID int64, k Take, now time.Time,
+		may func(app.Account, Request, app.Transaction, Names) error) (Request, error)
+	// AskToMatch notes what an owner is asked to match, once.
+	AskToMatch(ctx context.Context, accountID int64, k Take, now time.Time, may func(Request, app.Transaction) error) error
+	// AskedMatches lists what was asked since a time, newest first, at most limit, of money that
+	// is unmatched and requests that aren't full or cancelled.
+	AskedMatches(ctx context.Context, accountID int64, since time.Time, limit int) ([]AskedMatch, error)
+	// MatchedByHand lists the transfers to a bank account, 0 for any, that were matched by hand
+	// since a time: the last CounterRows, in the order in which they were matched.
+	MatchedByHand(ctx context.Context, accountID, bankAccountID int64, since time.Time) ([]Transfer, error)
 }

@@ -32,7 +32,7 @@ const (
 // Announcement is the sentence that a counter speaks about money in, and what it means.
 // a is its account; bills is true where bills are waited for.
 func Announce(t app.Transaction, a app.Account, bills bool) (app.Text, Verdict) {
-	p := t.PaymentSent
+	p := t.Payment()
 	said := func(en, vi string, amounts ...int64) app.Text {
 		var enWords, viWords []any
 		for _, amount := range amounts {

@@ -174,12 +174,12 @@ func TestAnnouncementOfBills(t *testing.T) {
 		{50_000, app.PaymentState{}, 50_001, payment.VerdictSmall, "Careful: received only fifty thousand dong",
 			"Chú ý: chỉ nhận năm mươi nghìn đồng"},
 	} {
-		said, verdict := payment.Announce(app.Transaction{Amount: c.amount, PaymentSent: c.bill},
+		said, verdict := payment.Announce(app.Transaction{Amount: c.amount, PaymentSent: c.bill, PaymentRequest: c.bill},
 			app.Account{SmallAmount: c.small, PaymentTolerance: 5000}, false)
 		if said != (app.Text{EN: c.en, VI: c.vi}) || verdict != c.verdict {
 			t.Errorf("%s of %d, small %d: %q, %q, %q", c.bill.Status, c.bill.Received, c.small, said.EN, said.VI, verdict)
 		}
-		atTill, itsVerdict := payment.Announce(app.Transaction{Amount: c.amount, PaymentSent: c.bill},
+		atTill, itsVerdict := payment.Announce(app.Transaction{Amount: c.amount, PaymentSent: c.bill, PaymentRequest: c.bill},
 			app.Account{SmallAmount: c.small, PaymentTolerance: 5000}, true)
 		if c.verdict == payment.VerdictNone {
 			said, verdict = app.Text{EN: c.en + ", of no known bill", VI: c.vi + ", chưa rõ của hoá đơn nào"}, payment.VerdictOther

@@ -43,7 +43,7 @@ type auditFile struct {
 
 func (f *auditFile) Add(l app.AuditLine) error {
 	texts := []string{}
-	for _, text := range []app.Text{audit.Who(l.Actor), app.WayName(l.Actor.Way), audit.Address(l.Actor), audit.Sentence(l, f.zone)} {
+	for _, text := range []app.Text{audit.Who(l.Actor), l.Actor.Way.Name(), audit.Address(l.Actor), audit.Sentence(l, f.zone)} {
 		texts = append(texts, audit.Bare(text.In(f.lang)))
 	}
 	id := strconv.FormatInt(l.ID, 10)

@@ -20,7 +20,7 @@ func attentionTakes(kind alert.AttentionKind) permission {
 	switch kind {
 	case alert.AttentionWebhook, alert.AttentionStream, alert.AttentionFailed, alert.AttentionInbound, alert.AttentionSource:
 		return connect
-	case alert.AttentionBank:
+	case alert.AttentionBank, alert.AttentionMatch:
 		return seeMoney
 	}
 	return ownerOnly

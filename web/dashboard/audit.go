@@ -99,7 +99,7 @@ func (v *visit) auditWord(name, value string) string {
 	switch name {
 	case "way":
 		if slices.Contains(app.Ways, app.Way(value)) {
-			return app.WayName(app.Way(value)).In(v.Lang)
+			return app.Way(value).Name().In(v.Lang)
 		}
 	case "deed":
 		if audit.Known(app.Deed(value)) {
@@ -175,9 +175,6 @@ func (w words) Did(l app.AuditLine) string { return audit.Sentence(l, w.zone).In
 
 // ActedFrom says from where somebody acted.
 func (w words) ActedFrom(a app.Actor) string { return audit.Address(a).In(w.Lang) }
-
-// WayName names a way.
-func (w words) WayName(way app.Way) string { return app.WayName(way).In(w.Lang) }
 
 // DeedName says a deed without what it was done to.
 func (w words) DeedName(d app.Deed) string { return audit.DeedName(d).In(w.Lang) }

@@ -283,6 +283,7 @@ var notDeeds = map[string]string{
 	"POST /logout":                        "it ends the own session only",
 	"POST /look":                          "a cookie of the browser",
 	"POST /till":                          "it is counted in the line of POST /payments",
+	"POST /till/{id}/ask":                 "what was asked says who asked",
 	"POST /guide":                         "which page is shown first",
 	"POST /tools/signature":               "it calculates",
 	"POST /webhooks/{id}/env":             "it writes a file for the browser, of a secret that the browser has",
@@ -441,6 +442,9 @@ func TestDeedsOfPages(t *testing.T) {
 	b.Submit("/till", "amount", "50.000", "bank_account_id", "1")
 	d.through("POST /till/{id}/receipt", app.DeedReceiptPrint, 2, post(b, "/till/2/receipt"))
 	d.through("POST /till/{id}/cancel", app.DeedPaymentCancel, 2, post(b, "/till/2/cancel"))
+	b.Submit("/till", "amount", "1.549.000", "bank_account_id", "1")
+	uncoded := w.Pay(1, "uncoded", "ck")
+	d.through("POST /till/{id}/take", app.DeedPaymentTake, 3, post(b, "/till/3/take", "transaction_id", fmt.Sprint(uncoded)))
 	d.through("POST /shifts/{id}/close", app.DeedShiftClose, 1, post(b, "/shifts/1/close", "sure", "1"))
 	d.through("POST /settings/codes/{id}/delete", app.DeedCodePatternDelete, 1, post(b, "/settings/codes/1/delete"))
 	d.through("POST /streams", app.DeedStreamCreate, 1,

@@ -44,7 +44,7 @@ type counterCard struct {
 
 // VerdictText says in a few words what the money means.
 func (c counterCard) VerdictText() string {
-	switch p := c.PaymentSent; c.Verdict {
+	switch p := c.Payment(); c.Verdict {
 	case payment.VerdictFull:
 		return c.T("Paid in full", "Đủ tiền")
 	case payment.VerdictShort:
@@ -91,6 +91,17 @@ func (w words) counterCard(t app.Transaction, a app.Account, till bool) counterC
 		if !card.Missed {
 			card.Say = say.In(w.Lang)
 		}
+	}
+	return card
+}
+
+// matchedCard is the card of money that was matched by hand, which is told when that is new.
+func (w words) matchedCard(m payment.Transfer, a app.Account, till bool) counterCard {
+	card := counterCard{words: w, Transaction: m.Transaction}
+	var say app.Text
+	say, card.Verdict = payment.Announce(m.Transaction, a, till)
+	if w.now.Sub(m.MatchedAt) < spokenFor {
+		card.Say = say.In(w.Lang)
 	}
 	return card
 }

@@ -44,7 +44,8 @@ const counterBeat = 4 * time.Second
 
 // sendCounter streams the money that comes in on a counter or a till, until allowed
 // returns wire.ErrRevoked. Its events are: money, a card; removed, the ids of cards whose
-// transactions were removed, with spaces between them; total, the line about today;
+// transactions were removed, with spaces between them; matched, the card of a transaction
+// that was matched by hand, or isn't any more; total, the line about today;
 // bill and bills, those of a till;
 // test, a test payment, which is no money and shows none;
 // alive, the server's time in unix seconds, by which the screen notices a
@@ -62,7 +63,8 @@ func (s *Server) sendCounter(v *visit, link payment.CounterLink, till *tillStrea
 		return err
 	}
 	defer stream.close()
-	c := counterStream{Server: s, v: v, link: link, till: till, stream: stream, since: since, seen: -1, tests: s.tests.of(link.AccountID)}
+	c := counterStream{Server: s, v: v, link: link, till: till, stream: stream, since: since, seen: -1,
+		changes: -1, matched: map[int64]string{}, tests: s.tests.of(link.AccountID)}
 	beat := time.Now()
 	if err := stream.alive(); err != nil {
 		return nil
@@ -77,7 +79,7 @@ func (s *Server) sendCounter(v *visit, link payment.CounterLink, till *tillStrea
 			}
 			c.tests = tests
 		}
-		for _, send := range []func() error{c.sendMoney, c.sendRemoved, c.sendBills} {
+		for _, send := range []func() error{c.sendMoney, c.sendMatched, c.sendRemoved, c.sendBills} {
 			if err := send(); stream.Broken {
 				return nil // the screen connects anew
 			} else if err != nil { // of the storage
@@ -99,16 +101,18 @@ func (s *Server) sendCounter(v *visit, link payment.CounterLink, till *tillStrea
 // counterStream is one open counter screen.
 type counterStream struct {
 	*Server
-	v      *visit
-	link   payment.CounterLink
-	till   *tillStream // nil: a counter
-	stream *eventStream
-	newest delivery.NewestIDs // as the last loop found them
-	since  int64              // the newest card on the screen
-	seen   int64              // the newest transaction of all accounts when the cards were read
-	told   int64              // removals up to this number are told
-	total  string             // the line about today, as it was sent last
-	tests  int                // test payments of the account, as they were when the last was sent
+	v       *visit
+	link    payment.CounterLink
+	till    *tillStream // nil: a counter
+	stream  *eventStream
+	newest  delivery.NewestIDs // as the last loop found them
+	since   int64              // the newest card on the screen
+	changes int64              // of payment requests, when the matches were read
+	matched map[int64]string   // what was told of transactions that are matched by hand
+	seen    int64              // the newest transaction of all accounts when the cards were read
+	told    int64              // removals up to this number are told
+	total   string             // the line about today, as it was sent last
+	tests   int                // test payments of the account, as they were when the last was sent
 }
 
 // sendMoney sends all cards that are new, oldest first.
@@ -135,11 +139,7 @@ func (c *counterStream) sendMoney() error {
 					continue
 				}
 			}
-			var html bytes.Buffer
-			if err := templates().ExecuteTemplate(&html, "card", card); err != nil {
-				return err
-			}
-			if err := c.stream.Event("money", strconv.FormatInt(card.ID, 10), html.String()); err != nil {
+			if err := c.sendCard("money", strconv.FormatInt(card.ID, 10), card); err != nil {
 				return err
 			}
 			c.since = card.ID
@@ -151,6 +151,71 @@ func (c *counterStream) sendMoney() error {
 			return err
 		}
 	}
+}
+
+func (c *counterStream) sendCard(event, id string, card counterCard) error {
+	var html bytes.Buffer
+	if err := templates().ExecuteTemplate(&html, "card", card); err != nil {
+		return err
+	}
+	return c.stream.Event(event, id, html.String())
+}
+
+// sendMatched sends the cards of money that was matched by hand, once, and anew where the
+// match was undone. From a till the card of what is another cashier's is removed.
+func (c *counterStream) sendMatched() error {
+	if c.newest.PaymentChanges == c.changes {
+		return nil
+	}
+	now := time.Now()
+	list, err := c.Services.Payments.CounterMatches(c.v.Context(), c.link, now)
+	if err != nil {
+		return err
+	}
+	account, err := c.Services.Ledger.Account(c.v.Context(), c.link.AccountID)
+	if err != nil {
+		return err
+	}
+	last := map[int64]bool{}
+	for _, m := range list {
+		last[m.ID] = true
+		match := fmt.Sprint(m.PaymentRequest.ID, " ", m.MatchedAt.Unix())
+		if c.matched[m.ID] == match {
+			continue
+		}
+		if err := c.sendMatch(m, account, now); err != nil {
+			return err
+		}
+		c.matched[m.ID] = match
+	}
+	for id := range c.matched {
+		if last[id] {
+			continue
+		}
+		t, err := c.Services.Ledger.Transaction(c.v.Context(), c.link.AccountID, id)
+		if err != nil && app.CodeOf(err) != app.CodeNotFound {
+			return err
+		}
+		if err == nil && t.PaymentRequest.ID == 0 {
+			if err := c.sendMatch(payment.Transfer{Transaction: t}, account, now); err != nil {
+				return err
+			}
+		}
+		delete(c.matched, id)
+	}
+	c.changes = c.newest.PaymentChanges
+	return nil
+}
+
+func (c *counterStream) sendMatch(m payment.Transfer, account app.Account, now time.Time) error {
+	if c.till != nil {
+		if tells, err := c.tells(c.v, c.till.userID, m.Transaction); err != nil {
+			return err
+		} else if !tells {
+			return c.stream.Event("removed", "", strconv.FormatInt(m.ID, 10))
+		}
+	}
+	return c.sendCard("matched", "", c.v.at(now).matchedCard(m, account, c.till != nil))
 }
 
 // removalsTold is how many removals a screen that connects is told of at most.

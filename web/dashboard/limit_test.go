@@ -170,6 +170,8 @@ var limitedRoutes = map[string][]string{
 	"GET /till": {"/till"}, "POST /till": {"/till amount=5000&bank_account_id={bank}"},
 	"GET /till/manifest.webmanifest": {"/till/manifest.webmanifest"}, "GET /till/display": {"/till/display"},
 	"GET /till/{id}":         {"/till/{payment}"},
+	"POST /till/{id}/take":   {"/till/{payment}/take transaction_id={transaction}"},
+	"POST /till/{id}/ask":    {"/till/{payment}/ask transaction_id={transaction}"},
 	"POST /till/{id}/cancel": {"/till/{payment}/cancel"}, "GET /till/{id}/receipt": {"/till/{payment}/receipt"},
 	"POST /till/{id}/receipt": {"/till/{payment}/receipt"}, "GET /shifts": {"/shifts"}, "GET /shifts/{id}/close": {"/shifts/{small}/close"},
 	"POST /shifts/{id}/close": {"/shifts/{small}/close"},

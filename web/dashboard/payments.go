@@ -295,8 +295,8 @@ func (s *Server) unmatchedPage(v *visit) error {
 
 // paymentSettingsForm is the form of the settings for payment requests.
 type paymentSettingsForm struct {
-	Tolerance, Small  string
-	Distinct, Refused bool
+	Tolerance, Small         string
+	Distinct, Match, Refused bool
 }
 
 // showPaymentsPart makes the part of the page of payment codes with these settings.
@@ -304,7 +304,8 @@ func (s *Server) showPaymentsPart(v *visit, page view, sent any) (template.HTML,
 	form, refused := sent.(paymentSettingsForm)
 	if !refused {
 		a := v.account
-		form = paymentSettingsForm{strconv.FormatInt(a.PaymentTolerance, 10), strconv.FormatInt(a.SmallAmount, 10), a.DistinctAmounts, false}
+		form = paymentSettingsForm{strconv.FormatInt(a.PaymentTolerance, 10), strconv.FormatInt(a.SmallAmount, 10), a.DistinctAmounts,
+			a.CashiersMatch, false}
 	}
 	return s.showPart(page, "payment-settings", form)
 }
@@ -312,7 +313,7 @@ func (s *Server) showPaymentsPart(v *visit, page view, sent any) (template.HTML,
 // setPaymentSettings changes the settings for new payment requests.
 func (s *Server) setPaymentSettings(v *visit) error {
 	form := paymentSettingsForm{v.PostFormValue("payment_tolerance"), v.PostFormValue("small_amount"),
-		v.PostFormValue("distinct_amounts") == "1", true}
+		v.PostFormValue("distinct_amounts") == "1", v.PostFormValue("cashiers_match") == "1", true}
 	var bad app.Invalid
 	amount := func(field, text string) int64 {
 		if strings.TrimSpace(text) == "" {
@@ -324,7 +325,8 @@ func (s *Server) setPaymentSettings(v *visit) error {
 	err := bad.Err()
 	if err == nil {
 		_, err = s.Services.Ledger.UpdateAccount(v.Context(), v.account.ID,
-			app.AccountUpdate{PaymentTolerance: &tolerance, DistinctAmounts: &form.Distinct, SmallAmount: &small})
+			app.AccountUpdate{PaymentTolerance: &tolerance, DistinctAmounts: &form.Distinct, SmallAmount: &small,
+				CashiersMatch: &form.Match})
 	}
 	if err != nil {
 		return s.showCodes(v, "payments", form, err)

@@ -180,6 +180,8 @@ o - - c  GET  /till/manifest.webmanifest
 o - - c  GET  /till/display
 o - - c  GET  /till/{id}
 o - - c  POST /till/{id}/cancel
+o - - c  POST /till/{id}/take
+o - - c  POST /till/{id}/ask
 o - - c  GET  /till/{id}/receipt
 o - - c  POST /till/{id}/receipt
 o a - c  GET  /shifts

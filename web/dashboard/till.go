@@ -28,7 +28,7 @@ type tillData struct {
 	Form  tillForm
 	Banks []app.BankAccount // to choose from; one or none is no choice
 	Bill  *billData         // nil: the keypad
-	Bills []payment.Request
+	Bills []billRow
 	None  bool // codes can't be made
 
 	MayBeRepeats int64 // received items that may be money which is recorded already
@@ -48,6 +48,12 @@ type billData struct {
 	Status  app.PaymentStatus
 	Payable bool
 	QR      template.HTML // an SVG
+
+	// On the till alone.
+	Offers    []payment.Offer
+	MayTake   bool   // the visitor may take what is offered
+	Reached   bool   // the owners got an alert about what they were asked
+	MatchedBy string // who matched money with it by hand, the last; empty: nobody
 }
 
 func (s *Server) billData(r payment.Request, now time.Time) (*billData, error) {
@@ -116,9 +122,15 @@ func (s *Server) showTill(v *visit, bill *payment.Request, form tillForm, wrong 
 		return err
 	}
 	data.None = len(patterns) == 0
-	if data.Bills, err = s.shiftBills(v, v.user.ID, v.now); err != nil {
+	bills, err := s.shiftBills(v, v.user.ID, v.now)
+	if err != nil {
 		return err
 	}
+	offers, err := s.offers(v, bills, bill, v.now)
+	if err != nil {
+		return err
+	}
+	data.Bills = billRows(bills, offers)
 	open, err := s.Services.Inbound.OpenInbound(v.Context(), v.account.ID, alert.CountedUpTo)
 	if err != nil {
 		return err
@@ -128,7 +140,10 @@ func (s *Server) showTill(v *visit, bill *payment.Request, form tillForm, wrong 
 		data.Form.BankAccountID = strconv.FormatInt(data.Bills[0].BankAccount.ID, 10)
 	}
 	if bill != nil {
-		if data.Bill, err = s.billData(*bill, v.now); err != nil {
+		if data.Bill, err = s.billData(*bill, v.now); err == nil {
+			err = s.showOffers(v, data.Bill, offers[bill.ID])
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -325,10 +340,11 @@ type tillStream struct {
 // tells reports whether a till tells of a transaction: it is for a bill of its cashier, or
 // for none.
 func (s *Server) tells(v *visit, userID int64, t app.Transaction) (bool, error) {
-	if t.PaymentSent.ID == 0 {
+	id := t.Payment().ID
+	if id == 0 {
 		return true, nil
 	}
-	r, err := s.Services.Payments.PaymentRequest(v.Context(), t.AccountID, t.PaymentSent.ID)
+	r, err := s.Services.Payments.PaymentRequest(v.Context(), t.AccountID, id)
 	if app.CodeOf(err) == app.CodeNotFound {
 		return false, nil
 	}
@@ -345,12 +361,24 @@ func (c *counterStream) sendBills() error {
 	if err != nil {
 		return err
 	}
+	var shown *payment.Request
+	if c.till.billID != 0 {
+		r, err := c.Services.Payments.PaymentRequest(c.v.Context(), c.v.account.ID, c.till.billID)
+		if err != nil {
+			return err
+		}
+		shown = &r
+	}
+	offers, err := c.offers(c.v, bills, shown, now)
+	if err != nil {
+		return err
+	}
 	state := ""
 	for _, r := range bills {
-		state += billState(r, now) + ";"
+		state += billState(r, now) + offersState(offers[r.ID]) + ";"
 	}
 	if state != c.till.list {
-		list := billView[[]payment.Request]{c.view(c.v, "till", app.Text{}, nil), bills}
+		list := billView[[]billRow]{c.view(c.v, "till", app.Text{}, nil), billRows(bills, offers)}
 		list.words = c.v.at(now)
 		var html bytes.Buffer
 		if err := templates().ExecuteTemplate(&html, "bills", list); err != nil {
@@ -361,17 +389,16 @@ func (c *counterStream) sendBills() error {
 		}
 		c.till.list = state
 	}
-	if c.till.billID == 0 {
+	if shown == nil {
 		return nil
 	}
-	r, err := c.Services.Payments.PaymentRequest(c.v.Context(), c.v.account.ID, c.till.billID)
-	if err != nil {
-		return err
-	}
-	if state = billState(r, now); state == c.till.sent {
+	if state = billState(*shown, now) + offersState(offers[shown.ID]); state == c.till.sent {
 		return nil
 	}
-	page, err := c.billView(c.v, r, now)
+	page, err := c.billView(c.v, *shown, now)
+	if err == nil {
+		err = c.showOffers(c.v, page.Of, offers[shown.ID])
+	}
 	if err != nil {
 		return err
 	}

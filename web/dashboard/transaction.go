@@ -13,13 +13,14 @@ import (
 )
 
 type transactionData struct {
-	Row    transactionRow
-	Note   app.Note
-	Form   noteForm
-	JSON   string // as the API gives it; empty: for developers only
-	Origin app.TransactionOrigin
-	Likely []payment.Request // that it may be for, where it has none
-	Event  *inbound.Event    // nil if there is none, or for developers only
+	Row       transactionRow
+	Note      app.Note
+	Form      noteForm
+	JSON      string // as the API gives it; empty: for developers only
+	Origin    app.TransactionOrigin
+	Likely    []payment.Request // that it may be for, where it has none
+	MatchedBy string            // who matched it by hand; empty: nobody
+	Event     *inbound.Event    // nil if there is none, or for developers only
 }
 
 // noteForm is the form of the note. Seen is the note as it was when the form was
@@ -96,6 +97,9 @@ func (s *Server) showTransaction(v *visit, t app.Transaction, form noteForm, ref
 	}
 	if v.may(seeMoney) {
 		if data.Likely, err = s.Services.Payments.LikelyPayments(v.Context(), t); err != nil {
+			return err
+		}
+		if data.MatchedBy, err = s.Services.Payments.MatchedBy(v.Context(), t); err != nil {
 			return err
 		}
 	}

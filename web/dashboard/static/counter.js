@@ -7,10 +7,13 @@ const most = 20, day = 24 * 3600, recent = 3 * 60; // times in seconds
 
 // Cards: html comes from the same template as those of the page. News stands first.
 // An old transfer that a statement brings only now stands at its time.
-function showCard(html) {
+function cardOf(html) {
   const template = document.createElement("template");
   template.innerHTML = html;
-  const card = template.content.firstElementChild;
+  return template.content.firstElementChild;
+}
+
+function showCard(card) {
   card.classList.add("new");
   const news = card.dataset.say || "missed" in card.dataset;
   cards.insertBefore(card, news ? cards.firstElementChild : [...cards.children].find((c) => Number(c.dataset.since) <= Number(card.dataset.since)) ?? null);
@@ -20,16 +23,32 @@ function showCard(html) {
   if (news) tell(card);
 }
 
+// What was matched by hand takes the place of its card, and is news once.
+function showMatched(card) {
+  const shown = $(`[data-id="${card.dataset.id}"]`, cards);
+  if (card.dataset.say && !remembered("matched")?.includes(matchOf(card))) {
+    shown?.remove();
+    showCard(card);
+  } else if (shown) {
+    shown.replaceWith(card);
+    showAges();
+  }
+}
+
 // tell makes news heard, once: what came while this page was being loaded, or was gone,
 // is told by the next one in this tab.
 function tell(card) {
-  remember("told", card.dataset.id);
+  remember("told", Math.max(Number(remembered("told")), Number(card.dataset.id)));
+  rememberMatches(card);
   if (covering.includes(card.dataset.verdict)) stop(card);
   announce(card);
 }
 
 const remembered = (key) => JSON.parse(sessionStorage.getItem(key));
 const remember = (key, value) => sessionStorage.setItem(key, JSON.stringify(value));
+
+const matchOf = (card) => card.dataset.id + " " + card.dataset.request;
+const rememberMatches = (...told) => remember("matched", [...(remembered("matched") ?? []), ...told.map(matchOf)].slice(-2 * most));
 
 // A bill that isn't simply paid covers the screen until it is tapped, one after another.
 const covering = ["short", "check"], alarming = [...covering, "small"];
@@ -97,13 +116,15 @@ const told = Number(remembered("told") ?? Infinity);
 for (const card of [...cards.children].reverse()) {
   if (Number(card.dataset.id) > told && (card.dataset.say || "missed" in card.dataset)) tell(card);
 }
+if (told === Infinity) rememberMatches(...cards.children);
 if (told === Infinity) remember("told", Math.max(0, ...[...cards.children].map((card) => Number(card.dataset.id))));
 
 follow(body.dataset.stream, {
   test: showTest,
   alive: (event) => { ahead = Number(event.data) - Date.now() / 1000; showAges(); },
   total: (event) => { $("[data-total]").textContent = event.data; },
-  money: (event) => { hideTest(); showCard(event.data); },
+  money: (event) => { hideTest(); showCard(cardOf(event.data)); },
+  matched: (event) => showMatched(cardOf(event.data)),
   removed: (event) => { for (const id of event.data.split(" ")) $(`[data-id="${id}"]`, cards)?.remove(); },
   bills: (event) => { document.dispatchEvent(new CustomEvent("bills", { detail: event.data })); },
   bill: (event) => { document.dispatchEvent(new CustomEvent("bill", { detail: event.data })); },

@@ -28,7 +28,9 @@ if (keypad) {
 
 document.addEventListener("bills", ({ detail }) => {
   const list = $("[data-bills]");
-  if (list) list.innerHTML = detail;
+  if (!list) return;
+  list.innerHTML = detail;
+  if ($(".offer", list)) list.closest("details").open = true;
 });
 
 // What differs in the bill takes the place of what was shown.

@@ -1,0 +1,193 @@
+package payment
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"baoco/app"
+)
+
+// Money without its code, at the till. The walk: Offers says what a till shows below a bill →
+// a person says that it is this customer's → TakeTransaction matches it, or AskToMatch asks
+// the owner, where cashiers may not → the store, which asks Take again inside the
+// transaction that writes: of two cashiers who tap at once one gets the money.
+
+// Offer is unmatched money of just what an open bill asks for, which came to its bank account
+// after the bill was made.
+type Offer struct {
+	app.Transaction
+	Another bool // another open request asks for the same amount
+	Doubt   bool // its content may name another order: nobody takes it at the till
+	Asked   bool // an owner was asked to match it with the bill
+}
+
+// maxOffers is how many offers of a bill are shown.
+const maxOffers = 3
+
+// askedFor is how long an owner is reminded of what a cashier asked.
+const askedFor = 24 * time.Hour
+
+// Offers finds the offers of bills by their ids, the newest first.
+func (s *Service) Offers(ctx context.Context, accountID int64, bills []Request, now time.Time) (map[int64][]Offer, error) {
+	bills = slices.DeleteFunc(slices.Clone(bills), func(r Request) bool { return !r.Payable(now) })
+	if len(bills) == 0 {
+		return nil, nil
+	}
+	oldest := slices.MinFunc(bills, func(a, b Request) int { return a.CreatedAt.Compare(b.CreatedAt) }).CreatedAt
+	since := oldest.Add(-24 * time.Hour) // of what is known only the day
+	list, _, err := s.store.UnmatchedTransactions(ctx, accountID, since, app.Page{Number: 1, Size: MaxCandidates})
+	if err != nil {
+		return nil, err
+	}
+	patterns, err := s.ledger.CodePatterns(ctx, accountID)
+	if err != nil {
+		return nil, err
+	}
+	asked, err := s.AskedMatches(ctx, accountID, now)
+	if err != nil {
+		return nil, err
+	}
+	names := Names{app.NewCodeReader(patterns), func(references []string) (bool, error) {
+		return s.store.AnyReference(ctx, accountID, references)
+	}}
+	offers := map[int64][]Offer{}
+	for _, r := range bills {
+		for _, t := range list {
+			if len(offers[r.ID]) == maxOffers || !isOffered(t, r, now) {
+				continue
+			}
+			o := Offer{Transaction: t, Asked: slices.ContainsFunc(asked, func(a AskedMatch) bool {
+				return a.TransactionID == t.ID && a.RequestID == r.ID
+			})}
+			if o.Doubt, err = names.in(t, r); err != nil {
+				return nil, err
+			}
+			same, err := s.store.RequestsAsking(ctx, accountID, r.BankAccount.ID, t.Amount)
+			if err != nil {
+				return nil, err
+			}
+			o.Another = slices.ContainsFunc(same, func(other Request) bool { return other.ID != r.ID && isOffered(t, other, now) })
+			offers[r.ID] = append(offers[r.ID], o)
+		}
+	}
+	return offers, nil
+}
+
+// bankMinute is how much earlier than it was a transfer may look, where a bank tells no seconds.
+const bankMinute = time.Minute
+
+// isOffered reports whether t is just what r asks for, and came while r was open.
+func isOffered(t app.Transaction, r Request, now time.Time) bool {
+	return t.Type == app.In && t.PaymentRequest.ID == 0 && t.BankAccountID == r.BankAccount.ID && t.Amount == r.Asked() &&
+		r.Payable(now) && !t.CreatedAt.Before(r.CreatedAt) && !t.KnownAt().Add(bankMinute).Before(r.CreatedAt) && !r.Ended(t.KnownAt())
+}
+
+// Names says whether a content names something.
+type Names struct {
+	Codes        app.CodeReader
+	AnyReference func(references []string) (bool, error) // whether a request has one of them
+}
+
+// in reports whether the content of t has a code, something that begins as one, or the
+// reference of a request.
+func (n Names) in(t app.Transaction, r Request) (bool, error) {
+	content := r.BankAccount.WithoutPrefix(t.Content)
+	if t.Code.Text != "" || n.Codes.Begins(content) {
+		return true, nil
+	}
+	references := Finder{Codes: n.Codes}.references(content).All()
+	if len(references) == 0 {
+		return false, nil
+	}
+	return n.AnyReference(references)
+}
+
+// Take is a transaction that a cashier says is for a bill.
+type Take struct {
+	RequestID, TransactionID int64
+	ByOwner                  bool // who needs no leave
+}
+
+// Refusals of Take.
+var (
+	errNotOffered error = app.Refused(app.CodeConflict, app.Text{
+		EN: "This money is no longer for this bill: the bill has changed, or the money has. Nothing was matched.",
+		VI: "Khoản này không còn khớp với đơn: đơn hoặc khoản tiền đã thay đổi. Chưa ghép gì.",
+	})
+	errTakenBefore error = app.Refused(app.CodeConflict, app.Text{
+		EN: "Somebody has just matched this money with another bill. Nothing was matched here.",
+		VI: "Khoản này vừa được ghép với đơn khác. Đơn này chưa được ghép gì.",
+	})
+	errOwnerMatches error = app.Refused(app.CodeForbidden, app.Text{
+		EN: "In this shop an owner matches money without a code. Ask the owner.",
+		VI: "Ở cửa hàng này, tiền không có mã do chủ cửa hàng ghép. Hãy nhờ chủ cửa hàng.",
+	})
+)
+
+// may refuses what can't be taken.
+func (k Take) may(a app.Account, r Request, t app.Transaction, n Names, now time.Time) error {
+	if !a.CashiersMatch && !k.ByOwner {
+		return errOwnerMatches
+	}
+	if err := k.mayAsk(r, t, now); err != nil {
+		return err
+	}
+	doubt, err := n.in(t, r)
+	if err == nil && doubt {
+		err = errNotOffered
+	}
+	return err
+}
+
+func (k Take) mayAsk(r Request, t app.Transaction, now time.Time) error {
+	switch {
+	case t.PaymentRequest.ID != 0:
+		return errTakenBefore
+	case !isOffered(t, r, now):
+		return errNotOffered
+	}
+	return nil
+}
+
+// TakeTransaction matches money without a code with a bill, if it is still offered. Once it
+// is matched with this bill nothing more is done.
+func (s *Service) TakeTransaction(ctx context.Context, accountID int64, k Take, now time.Time) (Request, error) {
+	return s.store.TakeTransaction(ctx, accountID, k, now, func(a app.Account, r Request, t app.Transaction, n Names) error {
+		return k.may(a, r, t, n, now)
+	})
+}
+
+// AskToMatch asks the owners to match money with a bill. Asked again it does nothing.
+func (s *Service) AskToMatch(ctx context.Context, accountID int64, k Take, now time.Time) error {
+	return s.store.AskToMatch(ctx, accountID, k, now, func(r Request, t app.Transaction) error { return k.mayAsk(r, t, now) })
+}
+
+// MatchedBy names who matched a transaction by hand; empty: nobody.
+func (s *Service) MatchedBy(ctx context.Context, t app.Transaction) (by string, err error) {
+	if t.PaymentRequest.Status == "" {
+		return "", nil
+	}
+	transfers, err := s.PaymentTransfers(ctx, t.AccountID, t.PaymentRequest.ID, app.MaxPageSize)
+	for _, other := range transfers {
+		if other.ID == t.ID {
+			by = other.MatchedBy
+		}
+	}
+	return by, err
+}
+
+// AskedMatch is money that a cashier asked an owner to match with a bill.
+type AskedMatch struct {
+	TransactionID, RequestID int64
+	Amount                   int64 // VND
+	Code                     string
+	AskedBy                  string // name of the user
+	AskedAt                  time.Time
+}
+
+// AskedMatches lists what was asked in the last day and isn't matched: the money is unmatched,
+// the bill not paid in full or cancelled.
+func (s *Service) AskedMatches(ctx context.Context, accountID int64, now time.Time) ([]AskedMatch, error) {
+	return s.store.AskedMatches(ctx, accountID, now.Add(-askedFor), MaxCandidates)
+}

@@ -1,0 +1,133 @@
+package dashboard
+
+import (
+	"fmt"
+	"time"
+
+	"baoco/app"
+	"baoco/app/alert"
+	"baoco/app/payment"
+	"baoco/web/wire"
+)
+
+// Money without a code, at the till: it stands below the amount of each open bill that asks
+// for just it. The rules are payment.Offer and payment.Take.
+
+// billRow is a bill in the list of a till.
+type billRow struct {
+	payment.Request
+	Offers []payment.Offer
+}
+
+// offers finds the offers of a till: those of bills and of the one that the page shows.
+func (s *Server) offers(v *visit, bills []payment.Request, shown *payment.Request, now time.Time) (map[int64][]payment.Offer, error) {
+	if shown != nil {
+		bills = append(bills[:len(bills):len(bills)], *shown)
+	}
+	return s.Services.Payments.Offers(v.Context(), v.account.ID, bills, now)
+}
+
+func billRows(bills []payment.Request, offers map[int64][]payment.Offer) []billRow {
+	rows := make([]billRow, len(bills))
+	for i, r := range bills {
+		rows[i] = billRow{r, offers[r.ID]}
+	}
+	return rows
+}
+
+// HasOffers tells whether a bill of a list has offers.
+func (w words) HasOffers(rows []billRow) bool {
+	for _, row := range rows {
+		if len(row.Offers) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// OfferSaid says what came, and asks whose it is.
+func (w words) OfferSaid(o payment.Offer) string {
+	text := w.Money(o.Amount) + w.T(" came just now, without a code: ", " vừa vào, không có mã: ") +
+		app.Isolated(w.ContentText(o.Content)) + ". "
+	if o.Doubt {
+		text += w.T("Its content may name another order.", "Nội dung có thể ghi đơn khác.")
+	} else {
+		text += w.T("This customer’s?", "Của khách này?")
+	}
+	if o.Another {
+		text += " " + w.T("Another bill asks for the same amount.", "Còn đơn khác cùng số tiền.")
+	}
+	return text
+}
+
+// offersState tells what of offers a screen shows, to compare.
+func offersState(offers []payment.Offer) (state string) {
+	for _, o := range offers {
+		state += fmt.Sprint(" ", o.ID, o.Another, o.Doubt, o.Asked)
+	}
+	return state
+}
+
+// offered is the bill that the path names, and the money of the form.
+func (s *Server) offered(v *visit) (r payment.Request, k payment.Take, err error) {
+	if r, err = s.pageBill(v); err != nil {
+		return r, k, err
+	}
+	id, found := wire.ParseID(v.PostFormValue("transaction_id"))
+	if !found {
+		err = app.ErrUnknownReference("transaction_id")
+	}
+	return r, payment.Take{RequestID: r.ID, TransactionID: id, ByOwner: v.may(ownerOnly)}, err
+}
+
+// takeMoney matches money without a code with a bill, with one tap.
+func (s *Server) takeMoney(v *visit) error {
+	r, take, err := s.offered(v)
+	if err == nil {
+		_, err = s.Services.Payments.TakeTransaction(v.Context(), v.account.ID, take, v.now)
+	}
+	return s.offerAnswered(v, r, err)
+}
+
+// askOwner asks the owners to match money without a code with a bill.
+func (s *Server) askOwner(v *visit) error {
+	r, ask, err := s.offered(v)
+	if err == nil {
+		err = s.Services.Payments.AskToMatch(v.Context(), v.account.ID, ask, v.now)
+	}
+	return s.offerAnswered(v, r, err)
+}
+
+// offerAnswered shows the bill, as it is now, after a tap.
+func (s *Server) offerAnswered(v *visit, r payment.Request, refused error) error {
+	if r.ID == 0 {
+		return refused
+	}
+	if refused != nil {
+		if now, err := s.bill(v, r.ID); err == nil {
+			r = now
+		}
+		return s.showTill(v, &r, tillForm{}, refused)
+	}
+	return s.redirect(v, billPath(r.ID), app.Text{})
+}
+
+// showOffers completes a bill with what is offered for it.
+func (s *Server) showOffers(v *visit, b *billData, offers []payment.Offer) (err error) {
+	b.Offers, b.MayTake = offers, v.account.CashiersMatch || v.may(ownerOnly)
+	for _, o := range offers {
+		if o.Asked && !b.Reached {
+			b.Reached, err = s.Services.Alerts.Reaches(v.Context(), v.account.ID, alert.AttentionMatch)
+		}
+	}
+	if err != nil || b.Received == 0 {
+		return err
+	}
+	transfers, err := s.Services.Payments.PaymentTransfers(v.Context(), v.account.ID, b.ID, app.MaxPageSize)
+	for _, t := range transfers {
+		if t.MatchedBy != "" {
+			b.MatchedBy = t.MatchedBy
+		}
+	}
+	return err
+}
