@@ -23,11 +23,12 @@ type Account struct {
 	ExpiresAt         time.Time // zero: never
 	IsTrial           bool
 	MaxBankAccounts   int
-	NeedsSecondFactor bool  // every user must have a second factor
-	PaymentTolerance  int64 // so much less than a payment request asks for is enough, in đồng
-	DistinctAmounts   bool  // payment requests may ask for an amount that no other one has
-	CashiersMatch     bool  // cashiers may take money without a code for their bills
-	SmallAmount       int64 // money below it is announced with a warning, in đồng; 0: none is
+	NeedsSecondFactor bool   // every user must have a second factor
+	PaymentTolerance  int64  // so much less than a payment request asks for is enough, in đồng
+	DistinctAmounts   bool   // payment requests may ask for an amount that no other one has
+	CashiersMatch     bool   // cashiers may take money without a code for their bills
+	SmallAmount       int64  // money below it is announced with a warning, in đồng; 0: none is
+	GuideSkipped      string // what owners skipped of the set-up: names of steps, with spaces between
 	CreatedAt         time.Time
 }
 
@@ -76,6 +77,8 @@ type AccountUpdate struct {
 	DistinctAmounts  *bool
 	SmallAmount      *int64
 	CashiersMatch    *bool
+
+	GuideSkipped *string
 }
 
 // CreateAccount adds a customer on the plan that account 1 begins with.

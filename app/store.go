@@ -48,9 +48,6 @@ type Records interface {
 	CodePatterns(ctx context.Context, accountID int64) ([]CodePattern, error)
 	// AuditLines lists the last lines of the audit log, newest first, at most limit.
 	AuditLines(ctx context.Context, accountID int64, f AuditFilter, limit int) ([]AuditLine, error)
-	// GuideHidden tells whether the dashboard's overview shows no steps of the
-	// set-up to the owners of an account.
-	GuideHidden(ctx context.Context, accountID int64) (bool, error)
 	// Audit writes a line of the audit log about what changes nothing else in the
 	// file, such as an export.
 	Audit(ctx context.Context, accountID int64, deed Deed, id int64, d AuditDetail) error
@@ -64,8 +61,6 @@ type Records interface {
 	// DeleteCodePattern ends a pattern. The codes of transactions stay.
 	// ErrPatternInUse while a payment request with such a code can be paid.
 	DeleteCodePattern(ctx context.Context, accountID, id int64, now time.Time) error
-	// HideGuide sets GuideHidden.
-	HideGuide(ctx context.Context, accountID int64, hidden bool) error
 }
 
 // Store remembers, for the use cases of [Service]. Package sqlitestore implements it, over

@@ -9,12 +9,12 @@ import (
 )
 
 const accountColumns = `id, name, plan, expires_at, is_trial, max_bank_accounts, created_at, needs_second_factor, payment_tolerance,
-	distinct_amounts, small_amount, cashiers_match`
+	distinct_amounts, small_amount, cashiers_match, guide_skipped`
 
 func scanAccount(row scanner) (app.Account, error) {
 	var a app.Account
 	err := row.Scan(&a.ID, &a.Name, &a.Plan, secondsInto(&a.ExpiresAt), &a.IsTrial, &a.MaxBankAccounts, secondsInto(&a.CreatedAt),
-		&a.NeedsSecondFactor, &a.PaymentTolerance, &a.DistinctAmounts, &a.SmallAmount, &a.CashiersMatch)
+		&a.NeedsSecondFactor, &a.PaymentTolerance, &a.DistinctAmounts, &a.SmallAmount, &a.CashiersMatch, &a.GuideSkipped)
 	return a, noRowsAs(err, app.NotFound("There is no account with this id.", "Không có tài khoản với id này."))
 }
 
@@ -57,10 +57,11 @@ func (s *Store) UpdateAccount(ctx context.Context, id int64, u app.AccountUpdate
 		replace(&a.DistinctAmounts, u.DistinctAmounts)
 		replace(&a.SmallAmount, u.SmallAmount)
 		replace(&a.CashiersMatch, u.CashiersMatch)
+		replace(&a.GuideSkipped, u.GuideSkipped)
 		if err := tx.exec(`UPDATE accounts SET name = ?, plan = ?, expires_at = ?, is_trial = ?, max_bank_accounts = ?, payment_tolerance = ?,
-			distinct_amounts = ?, small_amount = ?, cashiers_match = ? WHERE id = ?`,
+			distinct_amounts = ?, small_amount = ?, cashiers_match = ?, guide_skipped = ? WHERE id = ?`,
 			a.Name, a.Plan, unixOrNull(a.ExpiresAt), a.IsTrial, a.MaxBankAccounts, a.PaymentTolerance, a.DistinctAmounts,
-			a.SmallAmount, a.CashiersMatch, id); err != nil {
+			a.SmallAmount, a.CashiersMatch, a.GuideSkipped, id); err != nil {
 			return a, err
 		}
 		d := app.AuditNamed(a.Name).Changed("name", before.Name, a.Name).Changed("plan", before.Plan, a.Plan).Changed("expires_at",
@@ -70,7 +71,8 @@ func (s *Store) UpdateAccount(ctx context.Context, id int64, u app.AccountUpdate
 			Changed("payment_tolerance", strconv.FormatInt(before.PaymentTolerance, 10), strconv.FormatInt(a.PaymentTolerance, 10)).
 			Changed("distinct_amounts", strconv.FormatBool(before.DistinctAmounts), strconv.FormatBool(a.DistinctAmounts)).
 			Changed("small_amount", strconv.FormatInt(before.SmallAmount, 10), strconv.FormatInt(a.SmallAmount, 10)).
-			Changed("cashiers_match", strconv.FormatBool(before.CashiersMatch), strconv.FormatBool(a.CashiersMatch))
+			Changed("cashiers_match", strconv.FormatBool(before.CashiersMatch), strconv.FormatBool(a.CashiersMatch)).
+			Changed("guide_skipped", before.GuideSkipped, a.GuideSkipped)
 		return a, tx.auditChange(ctx, id, app.DeedAccountChange, id, d)
 	})
 }

@@ -37,7 +37,7 @@ var (
 		"Prune", "ScheduledBackup", "RecordInbound", // of what a person typed or imported
 	}
 	notAudited = []string{"UseTOTPStep", "UsePasskey",
-		"SetSession", "SeeSession", "RemoveSession", "NoteRefusedCall", "HideGuide", "SetBeat", "TouchAPIKey", "SetUp", "FinishLinks",
+		"SetSession", "SeeSession", "RemoveSession", "NoteRefusedCall", "SetBeat", "TouchAPIKey", "SetUp", "FinishLinks",
 		"RecordPage", "NotePollFault", "IndexSearch",
 		"Settle", "MoveRetries", "PullRetries", "SettleStream", "SettleAlert", "SettlePaymentFeed", "AskToMatch",
 		"Reclaim", "Probe", "RefreshCredentials",

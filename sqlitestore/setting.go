@@ -90,21 +90,6 @@ func (s *Store) SetOpenFiles(ctx context.Context, files uint64) error {
 	return s.setSetting(ctx, "open_files", fmt.Sprint(files))
 }
 
-func guideHiddenName(accountID int64) string { return fmt.Sprintf("guide_hidden_%d", accountID) }
-
-func (s *Store) GuideHidden(ctx context.Context, accountID int64) (hidden bool, err error) {
-	return readOne[bool](ctx, s, `SELECT EXISTS (SELECT 1 FROM settings WHERE name = ?)`, guideHiddenName(accountID))
-}
-
-func (s *Store) HideGuide(ctx context.Context, accountID int64, hidden bool) error {
-	if hidden {
-		return s.setSetting(ctx, guideHiddenName(accountID), "1")
-	}
-	return s.write(ctx, func(tx *tx) error {
-		return tx.exec(`DELETE FROM settings WHERE name = ?`, guideHiddenName(accountID))
-	})
-}
-
 // SetZone keeps a new zone and, in the same commit, counts the totals of days
 // again by its calendar. The bodies of deliveries stay as they were.
 func (s *Store) SetZone(ctx context.Context, name string) error {

@@ -182,6 +182,7 @@ var fields = map[string]field{
 			VI: "không cho thu ngân của {of} nhận tiền không có mã nữa"},
 	},
 	"small_amount":   {name: app.Text{EN: "amount below which money is announced with a warning", VI: "mức tiền nhỏ được đọc kèm cảnh báo"}},
+	"guide_skipped":  {name: app.Text{EN: "skipped steps of the set-up", VI: "các bước thiết lập đã bỏ qua"}, value: guideSteps},
 	"transaction_id": {name: app.Text{EN: "transaction", VI: "mã giao dịch"}},
 	"needs_second_factor": {
 		on: app.Text{EN: "demanded the second factor of all users of {of}", VI: "bắt buộc mọi người dùng của {of} có bước xác thực thứ hai"},
@@ -270,6 +271,20 @@ func providerName(text string, _ *time.Location) app.Text {
 		}
 	}
 	return app.Text{EN: text, VI: text}
+}
+
+// guideSteps names the steps of a list of theirs.
+func guideSteps(text string, _ *time.Location) app.Text {
+	var en, vi []string
+	for _, step := range strings.Fields(text) {
+		name := choice(map[string]app.Text{
+			"codes": {EN: "code patterns", VI: "mẫu mã"}, "webhook": {EN: "webhook", VI: "webhook"},
+			"alerts": {EN: "alert channels", VI: "kênh cảnh báo"}, "backup": {EN: "backup", VI: "sao lưu"},
+			"counter": {EN: "counter screen", VI: "màn hình quầy"}, "overview": {EN: "list on the overview", VI: "danh sách ở trang Tổng quan"},
+		})(step, nil)
+		en, vi = append(en, name.EN), append(vi, name.VI)
+	}
+	return app.Text{EN: strings.Join(en, ", "), VI: strings.Join(vi, ", ")}
 }
 
 // alertNames writes the names of the kinds of alerts in a list of theirs.

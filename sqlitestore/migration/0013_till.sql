@@ -42,3 +42,8 @@ CREATE INDEX payment_matches_hand ON payment_matches (matched_at) WHERE found_by
 -- What a shift came to when it was closed, in JSON: see payment.Closing. NULL: it is open, or was closed before
 -- this was kept.
 ALTER TABLE shifts ADD COLUMN closing TEXT;
+
+-- What owners skipped of the set-up: names of its steps with spaces between; overview: the list there.
+ALTER TABLE accounts ADD COLUMN guide_skipped TEXT NOT NULL DEFAULT '';
+UPDATE accounts SET guide_skipped = 'overview' WHERE 'guide_hidden_' || id IN (SELECT name FROM settings);
+DELETE FROM settings WHERE name GLOB 'guide_hidden_*';

@@ -202,7 +202,7 @@ func (s *Server) showAlerts(v *visit, sent sentAlerts, wrong error) error {
 }
 
 var alertsStep = guideStep{
-	Name: "alerts", Title: app.Text{EN: "Alerts", VI: "Cảnh báo"}, To: "/settings/alerts",
+	Name: "alerts", Title: app.Text{EN: "Alerts", VI: "Cảnh báo"}, To: "/settings/alerts", Optional: true,
 	form: "alerts", read: (*Server).readAlertsStep, show: (*Server).showAlertsStep,
 }
 

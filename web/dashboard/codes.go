@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"html/template"
 	"slices"
 	"strconv"
 	"strings"
@@ -73,8 +74,29 @@ func (s *Server) createCode(v *visit) error {
 	if err != nil {
 		return s.showCodes(v, "codes", form, err)
 	}
-	return s.redirect(v, "/settings/codes",
+	to := "/settings/codes"
+	if back := v.PostFormValue("back"); back != "" { // the page with the form of the usual pattern
+		to = localPath(back)
+	}
+	return s.redirect(v, to,
 		app.Textf("Codes that begin with %s are read from now on.", "Từ bây giờ, mã bắt đầu bằng %s sẽ được đọc.", p.Prefix))
+}
+
+var codesStep = guideStep{
+	Name: "codes", Title: app.Text{EN: "Payment codes", VI: "Mã thanh toán"}, To: "/settings/codes", Optional: true,
+	read: (*Server).readCodesStep, show: (*Server).showCodesStep,
+}
+
+func (s *Server) readCodesStep(v *visit) (guideProgress, error) {
+	prefixes, err := s.codePrefixes(v)
+	if err != nil || len(prefixes) == 0 {
+		return doneIf(""), err
+	}
+	return doneIf(firstOf(len(prefixes), prefixes[0])), nil
+}
+
+func (s *Server) showCodesStep(_ *visit, page view, _ any) (template.HTML, error) {
+	return s.showPart(page, "guide-codes", guidePath)
 }
 
 // limitedToCode is a webhook or a stream that gets only codes with a prefix.

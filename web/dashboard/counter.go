@@ -302,7 +302,7 @@ type counterRow struct {
 }
 
 var counterStep = guideStep{
-	Name: "counter", Title: app.Text{EN: "Counter screen", VI: "Màn hình quầy"}, To: "/settings#counters",
+	Name: "counter", Title: app.Text{EN: "Counter screen", VI: "Màn hình quầy"}, To: "/settings#counters", Optional: true,
 	form: "settings", read: (*Server).readCounterStep, show: (*Server).showCounterStep,
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"html/template"
 	"slices"
+	"strings"
 	"sync"
 
 	"baoco/app"
@@ -33,15 +34,15 @@ type guideData struct {
 	Steps    shownSteps
 	Webhooks []guideWebhook
 	Newest   *transactionRow // nil: no source brought any yet
-	Hidden   bool            // it isn't shown on the overview
+	Hidden   bool            // the overview doesn't show the steps
 }
 
 // shownSteps are the steps of a visitor.
 type shownSteps []shownStep
 
-// Done tells whether all are done.
+// Done tells whether none is left: all are done or skipped.
 func (l shownSteps) Done() bool {
-	return !slices.ContainsFunc(l, func(step shownStep) bool { return step.State != stepDone })
+	return !slices.ContainsFunc(l, func(step shownStep) bool { return step.State != stepDone && step.State != stepSkipped })
 }
 
 func (s *Server) guidePage(v *visit) error { return s.showGuide(v, "", nil, nil) }
@@ -49,7 +50,7 @@ func (s *Server) guidePage(v *visit) error { return s.showGuide(v, "", nil, nil)
 // showGuide shows the page. wrong is why the form of a step is refused, and sent the data
 // of the page on which it stands too.
 func (s *Server) showGuide(v *visit, step string, sent any, wrong error) (err error) {
-	var data guideData
+	data := guideData{Hidden: v.skipped(overviewSteps)}
 	if data.Steps, err = s.readSteps(v); err != nil {
 		return err
 	}
@@ -65,9 +66,6 @@ func (s *Server) showGuide(v *visit, step string, sent any, wrong error) (err er
 	if data.Webhooks, err = s.guideWebhooks(v); err != nil {
 		return err
 	}
-	if data.Hidden, err = s.Services.Ledger.GuideHidden(v.Context(), v.account.ID); err != nil {
-		return err
-	}
 	if data.Newest, err = s.broughtLast(v); err != nil {
 		return err
 	}
@@ -80,6 +78,9 @@ func (s *Server) readSteps(v *visit) (steps shownSteps, err error) {
 		progress, err := step.read(s, v)
 		if err != nil {
 			return nil, err
+		}
+		if progress.State == stepLater && v.skipped(step.Name) {
+			progress.State = stepSkipped
 		}
 		if progress.State != "" {
 			steps = append(steps, shownStep{guideStep: step, guideProgress: progress})
@@ -123,15 +124,11 @@ func openStep(steps shownSteps, wanted string) {
 // show the guide any more, even if some steps are left.
 const guideShownUntil = 20
 
-// overviewSteps are the steps that the overview shows: none for others than owners,
+// stepsOnOverview are the steps that the overview shows: none for others than owners,
 // once all are done, and once they were hidden.
-func (s *Server) overviewSteps(v *visit) (shownSteps, error) {
-	if !v.may(ownerOnly) {
+func (s *Server) stepsOnOverview(v *visit) (shownSteps, error) {
+	if !v.may(ownerOnly) || v.skipped(overviewSteps) {
 		return nil, nil
-	}
-	hidden, err := s.Services.Ledger.GuideHidden(v.Context(), v.account.ID)
-	if err != nil || hidden {
-		return nil, err
 	}
 	sum, err := s.Services.Ledger.Overview(v.Context(), v.account.ID)
 	if err != nil || sum.Transactions >= guideShownUntil {
@@ -145,17 +142,31 @@ func (s *Server) overviewSteps(v *visit) (shownSteps, error) {
 	return steps, nil
 }
 
-// hideGuide takes the guide off the overview, or puts it there again.
-func (s *Server) hideGuide(v *visit) error {
-	hide := v.PostFormValue("hide") == "1"
-	if err := s.Services.Ledger.HideGuide(v.Context(), v.account.ID, hide); err != nil {
+// skipStep skips a step, or the steps on the overview, or undoes that.
+func (s *Server) skipStep(v *visit) error {
+	skip, undo := v.PostFormValue("skip"), v.PostFormValue("undo")
+	name := cmp.Or(skip, undo)
+	if name != overviewSteps && !slices.ContainsFunc(s.steps, func(step guideStep) bool { return step.Optional && step.Name == name }) {
+		return wire.ErrNothingHere()
+	}
+	names := slices.DeleteFunc(strings.Fields(v.account.GuideSkipped), func(other string) bool { return other == name })
+	if skip != "" {
+		names = append(names, name)
+	}
+	skipped := strings.Join(names, " ")
+	if _, err := s.Services.Ledger.UpdateAccount(v.Context(), v.account.ID, app.AccountUpdate{GuideSkipped: &skipped}); err != nil {
 		return err
 	}
-	if !hide {
-		return s.redirect(v, "/", app.Text{})
+	switch {
+	case name != overviewSteps && skip != "":
+		return s.redirect(v, guidePath, app.Text{})
+	case name != overviewSteps:
+		return s.redirect(v, v.nextAt(name, guidePath), app.Text{})
+	case skip != "":
+		return s.redirect(v, "/",
+			app.Text{EN: "Hidden here. You find it under Settings: Set up.", VI: "Đã ẩn ở đây. Bạn tìm lại trong Cài đặt: Thiết lập."})
 	}
-	return s.redirect(v, "/",
-		app.Text{EN: "Hidden here. You find it under Settings: Set up.", VI: "Đã ẩn ở đây. Bạn tìm lại trong Cài đặt: Thiết lập."})
+	return s.redirect(v, "/", app.Text{})
 }
 
 // testPace bounds the test payments of an account.

@@ -57,7 +57,7 @@ func TestGuide(t *testing.T) {
 			t.Errorf("steps left: %s; want %s", got, want)
 		}
 	}
-	check("bank:open source:later webhook:later alerts:later backup:later counter:later")
+	check("bank:open source:later codes:later webhook:later alerts:later backup:later counter:later")
 
 	b.Get("/guide").Hides(t, `name="pending"`, `name="notify"`)
 	b.Get("/banks/new").Shows(t, `name="pending"`, `name="notify"`)
@@ -65,7 +65,7 @@ func TestGuide(t *testing.T) {
 	refused.WantStatus(t, http.StatusUnprocessableEntity)
 	refused.Shows(t, `id="step-bank"`, `id="account_number-problem"`, `value="NGUYEN VAN A"`)
 	b.Post("/banks", "guide", "1", "bank", "ACB", "account_number", "19354957", "account_name", "NGUYEN VAN A").Goes(t, "/guide")
-	check("source:open webhook:later alerts:later backup:later counter:later")
+	check("source:open codes:later webhook:later alerts:later backup:later counter:later")
 
 	b.Get("/guide").Shows(t, `provider=native#step-source"`)
 	b.Get("/guide?step=source&provider=native").Shows(t, `action="/inbound/sources"`, `name="guide" value="1"`)
@@ -76,6 +76,9 @@ func TestGuide(t *testing.T) {
 	waiting := b.Get("/guide")
 	waiting.Shows(t, "Waiting for the first call", w.Sources()[0].URLPath(), "Send each call with the header Authorization: Bearer")
 	waiting.Hides(t, secret, "X-Webhook-Signature")
+	check("source:waiting codes:open webhook:later alerts:later backup:later counter:later")
+	b.Get("/guide").Shows(t, `action="/settings/codes"`, "Use DH + 6 digits")
+	b.Post("/settings/codes", usualCodes("/guide")...).Goes(t, "/guide")
 	check("source:waiting webhook:open alerts:later backup:later counter:later")
 	w.Change(`UPDATE sources SET polled_at = 1`) // a list that was read is a call
 	check("webhook:open alerts:later backup:later counter:later")
@@ -135,17 +138,17 @@ func TestGuideOnOverview(t *testing.T) {
 	first.Hides(t, figures)
 	viewer.Get("/").Hides(t, steps, "/guide")
 	viewer.Get("/guide").WantStatus(t, http.StatusForbidden)
-	viewer.Post("/guide", "hide", "1").WantStatus(t, http.StatusForbidden)
+	viewer.Post("/guide", "skip", "overview").WantStatus(t, http.StatusForbidden)
 	w.User(1, "minh", access.RoleDeveloper) // no form leads others to the guide
 	w.Browser().SignIn("minh").Submit("/webhooks", "guide", "1", "name", "", "webhook_url", "x", "type", "IN").Hides(t, "step-webhook")
 
-	b.Post("/guide", "hide", "1").Goes(t, "/")
+	b.Post("/guide", "skip", "overview").Goes(t, "/")
 	hidden := w.Browser().SignIn("lan").Get("/") // in another browser too
 	hidden.Hides(t, steps)
 	hidden.Shows(t, figures)
 	b.Get("/settings").Shows(t, `href="/guide"`)
-	b.Get("/guide").Shows(t, `id="step-bank"`, `name="hide" value="0"`)
-	b.Post("/guide", "hide", "0").Goes(t, "/")
+	b.Get("/guide").Shows(t, `id="step-bank"`, `name="undo" value="overview"`)
+	b.Post("/guide", "undo", "overview").Goes(t, "/")
 	b.Get("/").Shows(t, steps)
 
 	w.Link("ACB", "19354957")
@@ -153,10 +156,77 @@ func TestGuideOnOverview(t *testing.T) {
 	w.Came(0, source, apptest.Transfer{ID: "1", Number: "1", Account: "19354957", Amount: 1000})
 	both := b.Get("/") // with money, the figures come back
 	both.Shows(t, steps, figures)
-	if err := w.Services.Ledger.HideGuide(t.Context(), 2, true); err != nil {
-		t.Fatal(err)
-	}
+	other := w.SecondAccount()
+	w.User(other, "mai", access.RoleOwner)
+	w.Browser().SignIn("mai").Post("/guide", "skip", "overview").Goes(t, "/")
 	b.Get("/").Shows(t, steps) // that was another account
+}
+
+// Every step but those without which no money is received can be skipped, in every
+// browser of the owners, and taken up again. Then everything is set up.
+func TestGuideSkipped(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", access.RoleOwner)
+	w.Link("ACB", "19354957")
+	w.Came(0, w.Native(), apptest.Transfer{ID: "1", Number: "1", Account: "19354957", Amount: 1000})
+	b := w.Browser().SignIn("lan")
+	const allDone = "Everything is set up."
+	for _, step := range []string{"codes", "webhook", "alerts", "backup", "counter"} {
+		page := b.Get("/guide")
+		page.Shows(t, `id="step-`+step+`"`, `name="skip" value="`+step+`"`)
+		page.Hides(t, allDone)
+		b.Post("/guide", "skip", step).Goes(t, "/guide")
+	}
+	b.Get("/guide").Shows(t, allDone)
+	b.Get("/").Hides(t, `<ol class="steps">`)
+	b.Get("/settings/audit").Shows(t, "skipped steps of the set-up", "code patterns, webhook, alert channels, backup, counter screen")
+
+	again := w.Browser().SignIn("lan") // in another browser too
+	again.Post("/guide", "undo", "webhook").Goes(t, "/guide?step=webhook#step-webhook")
+	if got := guideStates(t, again); got != "codes:skipped webhook:open alerts:skipped backup:skipped counter:skipped" {
+		t.Errorf("steps left: %s", got)
+	}
+	again.Get("/").Shows(t, `<ol class="steps">`)
+	w.CodePattern("DH")
+	again.Get("/guide").Hides(t, `value="codes"`) // it is done now
+	for _, step := range []string{"bank", "source", "user", "x"} {
+		b.Post("/guide", "skip", step).WantStatus(t, http.StatusNotFound)
+	}
+}
+
+// usualCodes is the form of the one button that makes codes of DH and six digits, on a page.
+func usualCodes(page string) []string {
+	return []string{"back", page, "prefix", "DH", "min_length", "6", "alphabet", "digits"}
+}
+
+// Where there are no codes yet, what needs them offers an owner to make them, and says to
+// a cashier who can.
+func TestUsualCodes(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", access.RoleOwner)
+	w.User(1, "thu", access.RoleCashier)
+	w.Link("ACB", "19354957")
+	owner, cashier := w.Browser().SignIn("lan"), w.Browser().SignIn("thu")
+	const button = "Use DH + 6 digits"
+	asked := cashier.Get("/till")
+	asked.Shows(t, "Ask the owner")
+	asked.Hides(t, button)
+	for _, page := range []string{"/till", "/payments/new"} {
+		shown := owner.Get(page)
+		shown.Shows(t, button, `name="back" value="`+page+`"`)
+		shown.Hides(t, `name="amount"`)
+	}
+	cashier.Post("/settings/codes", usualCodes("/till")...).WantStatus(t, http.StatusForbidden)
+	owner.Post("/settings/codes", usualCodes("//evil.vn")...).Goes(t, "/")
+	patterns, err := w.Services.Ledger.CodePatterns(t.Context(), 1)
+	apptest.Must(t, err)
+	if len(patterns) != 1 || patterns[0].Prefix != "DH" || patterns[0].Least != 6 || patterns[0].Most != 6 {
+		t.Errorf("codes %+v", patterns)
+	}
+	cashier.Get("/till").Shows(t, `name="amount"`)
+	owner.Get("/payments/new").Shows(t, `name="amount"`)
 }
 
 // A test payment reaches the counter screens of its account and the active webhooks,

@@ -58,7 +58,7 @@ func (s *Server) overviewPage(v *visit) error {
 	if data.Newest, err = s.groupByDay(v, newest, v.may(seeMoney)); err != nil {
 		return err
 	}
-	if data.Steps, err = s.overviewSteps(v); err != nil {
+	if data.Steps, err = s.stepsOnOverview(v); err != nil {
 		return err
 	}
 	return s.render(v, nil, pageHead{"overview", "overview", app.Text{EN: "Overview", VI: "Tổng quan"}}, data)

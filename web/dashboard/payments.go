@@ -101,6 +101,7 @@ type paymentForm struct {
 	Distinct                                                   bool
 	Banks                                                      []app.BankAccount
 	DistinctAllowed                                            bool
+	NoCodes                                                    bool // there is no pattern by which one can be made
 }
 
 // expiries are the times for which a request may be payable, in minutes.
@@ -133,6 +134,11 @@ func (s *Server) showNewPayment(v *visit, form paymentForm, wrong error) error {
 	form.Banks = slices.DeleteFunc(form.Banks, func(b app.BankAccount) bool { return b.Status == app.BankAccountInactive })
 	form.Numbers = receivingNumbers(form.Banks)
 	form.DistinctAllowed = v.account.DistinctAmounts
+	prefixes, err := s.codePrefixes(v)
+	if err != nil {
+		return err
+	}
+	form.NoCodes = len(prefixes) == 0
 	title := app.Text{EN: "Create a payment request", VI: "Tạo yêu cầu thanh toán"}
 	return s.render(v, wrong, pageHead{"payment_new", "payments", title}, form)
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // guideSteps are the steps of the guide, in their order.
-var guideSteps = []guideStep{userStep, bankStep, sourceStep, webhookStep, alertsStep, backupStep, counterStep}
+var guideSteps = []guideStep{userStep, bankStep, sourceStep, codesStep, webhookStep, alertsStep, backupStep, counterStep}
 
 // parts are the parts of pages that are made elsewhere, each with its form.
 var parts = map[string]part{
@@ -116,7 +116,7 @@ var table = []page{
 	{"GET", "/inbound/refused", connect, (*Server).refusedPage, live},
 
 	{"GET", guidePath, ownerOnly, (*Server).guidePage, live},
-	{"POST", guidePath, ownerOnly, (*Server).hideGuide, still},
+	{"POST", guidePath, ownerOnly, (*Server).skipStep, still},
 	{"POST", guidePath + "/test", ownerOnly, (*Server).testPayment, still},
 
 	{"GET", livePath, anyUser, (*Server).livePage, lasting},

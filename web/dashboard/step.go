@@ -3,6 +3,7 @@ package dashboard
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"baoco/app"
 )
@@ -38,16 +39,26 @@ const (
 	stepWaiting stepState = "waiting" // for somebody else
 	stepOpen    stepState = "open"    // it is shown with its form
 	stepLater   stepState = "later"
+	stepSkipped stepState = "skipped"
 )
+
+// overviewSteps is what an owner skips to hide the steps on the overview.
+const overviewSteps = "overview"
+
+// skipped tells whether the owners of the account skipped a step.
+func (v *visit) skipped(name string) bool {
+	return slices.Contains(strings.Fields(v.account.GuideSkipped), name)
+}
 
 // guideStep is a step of the guide, as the page of its subject makes it.
 type guideStep struct {
-	Name  string // a part of its address
-	Title app.Text
-	To    string // the page of what it makes
-	form  string // the page with the form of the step: where that form is refused, the guide shows it; empty: it has none
-	read  func(s *Server, v *visit) (guideProgress, error)
-	show  part // the step where it isn't done; what was sent is the data of the page with the refused form
+	Name     string // a part of its address
+	Title    app.Text
+	To       string // the page of what it makes
+	Optional bool   // money is received without it, so it can be skipped
+	form     string // the page with the form of the step: where that form is refused, the guide shows it; empty: it has none
+	read     func(s *Server, v *visit) (guideProgress, error)
+	show     part // the step where it isn't done; what was sent is the data of the page with the refused form
 }
 
 // guideProgress is how far a step is.

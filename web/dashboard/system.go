@@ -51,7 +51,7 @@ func (s *Server) systemPage(v *visit) error {
 }
 
 var backupStep = guideStep{
-	Name: "backup", Title: app.Text{EN: "Backup", VI: "Sao lưu"}, To: "/system#backup",
+	Name: "backup", Title: app.Text{EN: "Backup", VI: "Sao lưu"}, To: "/system#backup", Optional: true,
 	read: (*Server).readBackupStep, show: (*Server).showBackupStep,
 }
 

@@ -159,7 +159,7 @@ func (s *Server) showNewWebhook(v *visit, form webhookForm, wrong error) error {
 }
 
 var webhookStep = guideStep{
-	Name: "webhook", Title: app.Text{EN: "Webhook to your shop", VI: "Webhook báo cho cửa hàng"}, To: "/webhooks",
+	Name: "webhook", Title: app.Text{EN: "Webhook to your shop", VI: "Webhook báo cho cửa hàng"}, To: "/webhooks", Optional: true,
 	form: "webhook_new", read: (*Server).readWebhookStep, show: (*Server).showWebhookStep,
 }
 
