@@ -16,7 +16,7 @@ func (s *Store) RequestsAsking(ctx context.Context, accountID, bankAccountID, am
 	return readAll(ctx, s, scanPaymentRequest, `SELECT `+paymentColumns+` FROM payment_requests r INDEXED BY payment_requests_asked
 		JOIN bank_accounts b ON b.id = r.bank_account_id
 		WHERE r.bank_account_id = ?2 AND r.asked = ?3 AND r.account_id = ?1 AND r.paid_at IS NULL AND r.cancelled_at IS NULL AND `+
-		isShown("r.bank_account_id", "?4")+` ORDER BY r.id DESC LIMIT ?5`, accountID, bankAccountID, amount, limitOf(ctx), payment.MaxCandidates)
+		isShown("r", "?4")+` ORDER BY r.id DESC LIMIT ?5`, accountID, bankAccountID, amount, limitOf(ctx), payment.MaxCandidates)
 }
 
 // anyReference tells whether a request of an account ?1 has one of the references ?2.
@@ -83,7 +83,7 @@ func (s *Store) AskedMatches(ctx context.Context, accountID int64, since time.Ti
 	}, `SELECT a.transaction_id, a.request_id, t.amount, `+paymentCode+`, a.asked_by, a.asked_at
 		FROM asked_matches a JOIN transactions t ON t.id = a.transaction_id
 		JOIN payment_requests r ON r.id = a.request_id WHERE a.account_id = ?1 AND a.asked_at >= ?2 AND t.unmatched = 1
-		AND r.paid_at IS NULL AND r.cancelled_at IS NULL AND `+isShown("t.bank_account_id", "?3")+` AND `+isShown("r.bank_account_id", "?3")+
+		AND r.paid_at IS NULL AND r.cancelled_at IS NULL AND `+isShown("t", "?3")+` AND `+isShown("r", "?3")+
 		` ORDER BY a.asked_at DESC, a.transaction_id DESC LIMIT ?4`, accountID, since.Unix(), limitOf(ctx), limit)
 }
 
@@ -91,7 +91,7 @@ func (s *Store) MatchedByHand(ctx context.Context, accountID, bankAccountID int6
 	list, err := readAll(ctx, s, scanPaymentTransfer, `SELECT m.found_by, m.late, m.matched_at, m.matched_by, `+transactionColumns+
 		` FROM payment_matches m INDEXED BY payment_matches_hand JOIN transactions t ON t.id = m.transaction_id
 		JOIN bank_accounts b ON b.id = t.bank_account_id WHERE m.found_by = 'hand' AND m.matched_at >= ?3 AND t.account_id = ?1
-		AND (?2 = 0 OR t.bank_account_id = ?2) AND `+isShown("t.bank_account_id", "?4")+
+		AND (?2 = 0 OR t.bank_account_id = ?2) AND `+isShown("t", "?4")+
 		` ORDER BY m.matched_at DESC, m.transaction_id DESC LIMIT ?5`, accountID, bankAccountID, since.Unix(), limitOf(ctx), payment.CounterRows)
 	if err != nil {
 		return nil, err

@@ -351,6 +351,14 @@ func fillEveryTable(t *testing.T, h *history) {
 	}}, h.now)
 	must(t, err)
 	must(t, h.service.Payments.AskToMatch(ctx, account, payment.Take{RequestID: bill.ID, TransactionID: uncoded.ID}, h.now))
+	alerted, err := h.service.Alerts.Alert(ctx, upkeep.Installation{}, h.now)
+	must(t, err)
+	if len(alerted) == 0 {
+		t.Fatal("there was nothing to alert of")
+	}
+	for _, a := range alerted {
+		must(t, a.Err)
+	}
 	wrong, _ := h.imports("wrong statement of "+tag+".csv", false, h.rows(40, 3))
 	must(t, h.service.Inbound.UndoImport(ctx, account, wrong, h.now))
 	since := int64(0)
@@ -405,11 +413,5 @@ func fillEveryTable(t *testing.T, h *history) {
 			must(t, err)
 		}
 		must(t, h.service.Deliveries.DeleteWebhook(ctx, account, h.hooks[i].ID, h.now)) // what waits is cancelled
-	}
-	h.now = h.now.Add(time.Hour)
-	alerted, err := h.service.Alerts.Alert(ctx, upkeep.Installation{}, h.now)
-	must(t, err)
-	if len(alerted) == 0 {
-		t.Log("there was nothing to alert of")
 	}
 }
