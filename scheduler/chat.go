@@ -40,6 +40,8 @@ const (
 	ntfyText    = 4000
 )
 
+const chatBody = 64 << 10 // the largest answer that is read, in bytes
+
 // sendChat sends a message. The address holds a secret, so that no error of the
 // client leaves this function as it is.
 func (a *Alerter) sendChat(ctx context.Context, c alert.Channel, m alert.Message) error {
@@ -62,7 +64,7 @@ func (a *Alerter) sendChat(ctx context.Context, c alert.Channel, m alert.Message
 		return unreachableAlert(request.URL.Host, err)
 	}
 	defer response.Body.Close()
-	data, err := io.ReadAll(io.LimitReader(response.Body, telegramBody))
+	data, err := io.ReadAll(io.LimitReader(response.Body, chatBody))
 	if err == nil && chatTook(c.Medium, response.StatusCode, data) {
 		return nil
 	}

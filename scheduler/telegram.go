@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 	"unicode/utf16"
@@ -21,57 +22,108 @@ import (
 const telegramURL = "https://api.telegram.org"
 
 const (
-	telegramText = 4096 // the most that sendMessage takes, in UTF-16 units
-	telegramBody = 64 << 10
+	telegramText = 4096    // the most that sendMessage takes, in UTF-16 units
+	telegramBody = 1 << 20 // the largest answer that is read, in bytes
 )
 
 // telegramAnswer is what every method answers.
 type telegramAnswer struct {
-	OK          bool   `json:"ok"`
-	Description string `json:"description"`
+	OK          bool            `json:"ok"`
+	Result      json.RawMessage `json:"result"`
+	Description string          `json:"description"`
 	Parameters  struct {
 		MigrateToChatID int64 `json:"migrate_to_chat_id"`
 		RetryAfter      int64 `json:"retry_after"` // in seconds
 	} `json:"parameters"`
 }
 
-// sendTelegram calls sendMessage. The token stands in the address, so that no
-// error of the client leaves this function as it is.
+// sendTelegram sends a message.
 func (a *Alerter) sendTelegram(ctx context.Context, t alert.TelegramSettings, m alert.Message) error {
-	base := telegramURL
-	if t.APIURL != "" {
-		base = t.APIURL
-	}
-	body, err := json.Marshal(map[string]any{
+	_, err := a.callTelegram(ctx, t, "sendMessage", map[string]any{
 		"chat_id": t.Chat, "text": clipUTF16(m.Text, telegramText), "link_preview_options": map[string]bool{"is_disabled": true},
 	})
+	return err
+}
+
+const (
+	updatesRead = 50 // of those that wait for a bot; each may have a text of 4096 characters
+	chatsShown  = 10
+)
+
+// telegramUpdate is one thing that a bot is told of.
+type telegramUpdate struct {
+	Message      telegramEvent `json:"message"`
+	ChannelPost  telegramEvent `json:"channel_post"`
+	MyChatMember telegramEvent `json:"my_chat_member"`
+}
+
+type telegramEvent struct {
+	Chat struct {
+		ID        int64  `json:"id"`
+		Title     string `json:"title"` // of a group or a channel
+		FirstName string `json:"first_name"`
+		LastName  string `json:"last_name"`
+		Username  string `json:"username"`
+	} `json:"chat"`
+}
+
+// TelegramChats asks what waits for a bot for the chats that it came from, newest first. It
+// leaves that waiting.
+func (a *Alerter) TelegramChats(ctx context.Context, t alert.TelegramSettings) (chats []alert.TelegramChat, _ error) {
+	result, err := a.callTelegram(ctx, t, "getUpdates", map[string]any{"limit": updatesRead})
 	if err != nil {
-		return errors.New("encode a message for Telegram")
+		return nil, err
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, base+"/bot"+t.Token+"/sendMessage", bytes.NewReader(body))
+	var updates []telegramUpdate
+	if err := json.Unmarshal(result, &updates); err != nil {
+		return nil, &alert.Error{Text: app.Text{EN: "Telegram answered with something that baoco can't read.",
+			VI: "Telegram trả lời nội dung mà baoco không đọc được."}}
+	}
+	for _, update := range slices.Backward(updates) {
+		for _, event := range []telegramEvent{update.Message, update.ChannelPost, update.MyChatMember} {
+			chat := event.Chat
+			known := slices.ContainsFunc(chats, func(other alert.TelegramChat) bool { return other.ID == chat.ID })
+			if chat.ID != 0 && !known && len(chats) < chatsShown {
+				name := cmp.Or(said(chat.Title), said(chat.FirstName+" "+chat.LastName), said(chat.Username), strconv.FormatInt(chat.ID, 10))
+				chats = append(chats, alert.TelegramChat{ID: chat.ID, Name: conceal(name, t.Token)})
+			}
+		}
+	}
+	return chats, nil
+}
+
+// callTelegram calls a method of the Bot API. The token stands in the address, so that no
+// error of the client leaves this function as it is.
+func (a *Alerter) callTelegram(ctx context.Context, t alert.TelegramSettings, method string, content any) (json.RawMessage, error) {
+	body, err := json.Marshal(content)
 	if err != nil {
-		return errors.New("the address of Telegram's API can't be read")
+		return nil, errors.New("encode a call of Telegram")
+	}
+	address := cmp.Or(t.APIURL, telegramURL) + "/bot" + t.Token + "/" + method
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
+	if err != nil {
+		return nil, errors.New("the address of Telegram's API can't be read")
 	}
 	where := request.URL.Host
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("User-Agent", delivery.UserAgent(a.version))
 	response, err := a.chats.Do(request)
 	if err != nil {
-		return unreachableAlert(where, err)
+		return nil, unreachableAlert(where, err)
 	}
 	defer response.Body.Close()
 	data, err := io.ReadAll(io.LimitReader(response.Body, telegramBody))
 	var answer telegramAnswer
 	if err != nil || json.Unmarshal(data, &answer) != nil || answer.OK != (response.StatusCode == http.StatusOK) {
-		return &alert.Error{Text: app.Textf(
+		return nil, &alert.Error{Text: app.Textf(
 			"%s answered %d, but not as Telegram's Bot API does: check the address of the API.",
 			"%s trả về %d nhưng không giống Bot API của Telegram: vui lòng kiểm tra địa chỉ API.", where, response.StatusCode)}
 	}
 	if answer.OK {
-		return nil
+		return answer.Result, nil
 	}
 	answer.Description = conceal(answer.Description, t.Token)
-	return &alert.Error{Text: explainTelegram(response.StatusCode, answer),
+	return nil, &alert.Error{Text: explainTelegram(response.StatusCode, answer),
 		RetryAfter: time.Duration(min(max(answer.Parameters.RetryAfter, 0), 24*3600)) * time.Second}
 }
 
@@ -94,6 +146,10 @@ func explainTelegram(status int, answer telegramAnswer) app.Text {
 	case status == http.StatusBadRequest:
 		what = app.Text{EN: "check the chat id; a person must have pressed Start in the bot, and a group must have it as a member",
 			VI: "hãy kiểm tra chat id; cá nhân phải bấm Start (Bắt đầu) trong bot trước, nhóm phải có bot là thành viên"}
+	case status == http.StatusConflict:
+		what = app.Text{EN: "another program reads what is written to this bot (a webhook is set); " +
+			"make a bot of its own for baoco, or enter the chat id",
+			VI: "một chương trình khác đang nhận tin của bot này (đã đặt webhook); hãy tạo bot riêng cho baoco hoặc nhập mã cuộc trò chuyện"}
 	case status >= 500:
 		what = app.Text{EN: "Telegram has trouble of its own; it is tried again later", VI: "Telegram đang gặp sự cố; hệ thống sẽ thử lại sau"}
 	}

@@ -3,6 +3,7 @@ package scheduler_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log"
 	"net/http"
@@ -13,6 +14,8 @@ import (
 	"time"
 
 	"baoco/app/alert"
+	"baoco/app/apptest"
+	"baoco/scheduler"
 )
 
 // What Telegram's Bot API says arrives in its own words, with what to do; the
@@ -92,6 +95,66 @@ func TestAlertTelegram(t *testing.T) {
 	if elsewhere > 0 {
 		t.Error("a redirect was followed: it carries the token elsewhere")
 	}
+}
+
+// The chats of a bot are those that wrote to it or took it in, each once, the newest first,
+// at most ten; what is in the way is said in plain words, without the token.
+func TestTelegramChats(t *testing.T) {
+	t.Parallel()
+	many := `{"update_id":1,"message":{"chat":{"id":1,"first_name":"Lan"}}}`
+	for i := 2; i <= 12; i++ {
+		many += fmt.Sprintf(`,{"update_id":%d,"channel_post":{"chat":{"id":%d,"title":"k%d"}}}`, i, i, i)
+	}
+	for _, c := range []struct {
+		name   string
+		status int
+		body   string
+		want   string // names, or what the error says
+	}{
+		{"none", 200, `{"ok":true,"result":[]}`, ""},
+		{"each once", 200, `{"ok":true,"result":[{"message":{"chat":{"id":7,"first_name":"Hoa","last_name":"Lê"}}},` +
+			`{"my_chat_member":{"chat":{"id":-9,"title":"Quán\u202e\n1"}}},{"message":{"chat":{"id":7,"username":"hoa"}}},{"poll":{}}]}`,
+			"hoa, Quán 1"},
+		{"at most ten", 200, `{"ok":true,"result":[` + many + `]}`, "k12, k11, k10, k9, k8, k7, k6, k5, k4, k3"},
+		{"repeats the token", 200, `{"ok":true,"result":[{"message":{"chat":{"id":7,"title":"` + someToken + `"}}}]}`, "…"},
+		{"wrong token", 401, `{"ok":false,"description":"Unauthorized"}`, "it doesn't know this bot token"},
+		{"webhook", 409, `{"ok":false,"description":"Conflict: can't use getUpdates method while webhook is active ` + someToken + `"}`,
+			"another program reads what is written to this bot"},
+		{"odd", 200, `{"ok":true,"result":{"message":1}}`, "baoco can't read"},
+		{"endless", 200, `{"ok":true,"result":["` + strings.Repeat("x", 2<<20) + `"]}`, "not as Telegram's Bot API does"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var path string
+			transport := bot(func(r *http.Request) (int, string) { path = r.URL.String(); return c.status, c.body })
+			alerter := scheduler.NewAlerter(apptest.Targets(t), "test", transport)
+			chats, err := alerter.TelegramChats(t.Context(), alert.TelegramSettings{Token: someToken})
+			var names []string
+			for _, chat := range chats {
+				names = append(names, chat.Name)
+			}
+			got := strings.Join(names, ", ")
+			var fault *alert.Error
+			if errors.As(err, &fault) {
+				got = fault.Text.EN
+			} else {
+				must(t, err)
+			}
+			if got != c.want && (fault == nil || !strings.Contains(got, c.want)) || strings.Contains(got, someToken) {
+				t.Errorf("%q, want %q", got, c.want)
+			}
+			if path != "https://api.telegram.org/bot"+someToken+"/getUpdates" {
+				t.Errorf("asked %s", path)
+			}
+		})
+	}
+}
+
+// bot is a network in which every call is answered.
+type bot func(r *http.Request) (status int, body string)
+
+func (b bot) RoundTrip(r *http.Request) (*http.Response, error) {
+	status, body := b(r)
+	return &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body)), Request: r}, nil
 }
 
 // What fails before an answer is said by its class, without the address, which

@@ -53,6 +53,12 @@ type TelegramSettings struct {
 	APIURL string // base of a Bot API server of one's own; empty: Telegram's
 }
 
+// TelegramChat is a chat that wrote to a bot, or into which the bot was taken.
+type TelegramChat struct {
+	ID   int64
+	Name string // of the person, the group or the channel
+}
+
 // MailSecurity is how a connection to a mail server is encrypted. There is no
 // way without, because a password travels on it.
 type MailSecurity string
@@ -179,9 +185,35 @@ var (
 	chatName = regexp.MustCompile(`^(-?[0-9]{1,20}|@[A-Za-z][A-Za-z0-9_]{3,31})$`)
 )
 
+// TelegramChats lists the chats of which a bot was told in the last day, newest first. An
+// empty token is that of the present channel, as SetAlertChannel says. The error is an
+// [*Error] where the owner can do something about it.
+func (s *Service) TelegramChats(ctx context.Context, accountID int64, t TelegramSettings) ([]TelegramChat, error) {
+	before, err := s.AlertChannel(ctx, accountID, Telegram)
+	if err != nil && app.CodeOf(err) != app.CodeNotFound {
+		return nil, err
+	}
+	var v app.Invalid
+	s.cleanBot(&t, before.Telegram, &v)
+	if err := v.Err(); err != nil {
+		return nil, err
+	}
+	return s.config.TelegramChats(ctx, t)
+}
+
 func (s *Service) cleanTelegram(t *TelegramSettings, before TelegramSettings) error {
 	var v app.Invalid
-	t.Token, t.Chat, t.APIURL = strings.TrimSpace(t.Token), strings.TrimSpace(t.Chat), strings.TrimSuffix(strings.TrimSpace(t.APIURL), "/")
+	s.cleanBot(t, before, &v)
+	if t.Chat = strings.TrimSpace(t.Chat); !chatName.MatchString(t.Chat) {
+		v.Add("chat", "must be a number, which begins with - for a group, or the @name of a channel",
+			"phải là một số (nhóm thì bắt đầu bằng dấu -) hoặc @tên của kênh")
+	}
+	return v.Err()
+}
+
+// cleanBot checks the token, and to which address it goes.
+func (s *Service) cleanBot(t *TelegramSettings, before TelegramSettings, v *app.Invalid) {
+	t.Token, t.APIURL = strings.TrimSpace(t.Token), strings.TrimSuffix(strings.TrimSpace(t.APIURL), "/")
 	if t.Token == "" && before.Token != "" {
 		if t.Token = before.Token; t.APIURL != before.APIURL {
 			v.Add("token", "must be entered again, because it would go to another address", "phải nhập lại, vì sẽ được gửi đến địa chỉ khác")
@@ -190,14 +222,9 @@ func (s *Service) cleanTelegram(t *TelegramSettings, before TelegramSettings) er
 	if !botToken.MatchString(t.Token) {
 		v.Add("token", "must be as @BotFather gives it, such as 123456789:AAF…", "phải đúng như @BotFather đã cấp, ví dụ 123456789:AAF…")
 	}
-	if !chatName.MatchString(t.Chat) {
-		v.Add("chat", "must be a number, which begins with - for a group, or the @name of a channel",
-			"phải là một số (nhóm thì bắt đầu bằng dấu -) hoặc @tên của kênh")
-	}
 	if t.APIURL != "" {
 		v.Merge(s.config.Targets.CheckAPIURL(t.APIURL))
 	}
-	return v.Err()
 }
 
 // chatURLs are the addresses of the incoming webhooks that each service gives out.

@@ -20,6 +20,8 @@ type Config struct {
 	// Send sends one message on a channel. The error is an [*Error] where
 	// the owner can do something about it.
 	Send func(ctx context.Context, c Channel, m Message) error
+	// TelegramChats asks a bot for its chats, as [Service.TelegramChats] says.
+	TelegramChats func(ctx context.Context, t TelegramSettings) ([]TelegramChat, error)
 }
 
 // Rooms are the services of which alerts tell.

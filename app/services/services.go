@@ -33,6 +33,8 @@ type Config struct {
 	OpenBroker func(b stream.Broker) stream.Publisher
 	// Alert sends one message on a channel, as [alert.Config] says.
 	Alert func(ctx context.Context, c alert.Channel, m alert.Message) error
+	// TelegramChats asks a bot for its chats, as [alert.Config] says.
+	TelegramChats func(ctx context.Context, t alert.TelegramSettings) ([]alert.TelegramChat, error)
 	// Schedule is the waits before the attempts; nil: [delivery.RetrySchedule].
 	Schedule []time.Duration
 }
@@ -70,7 +72,7 @@ func New(c Config) *All {
 	a.Inbound = inbound.NewService(c.Store, inbound.Config{Targets: c.Targets, Providers: c.Providers, Read: c.Read, Poll: c.Poll},
 		a.Ledger, a.Deliveries)
 	a.Streams = stream.NewService(c.Store, stream.Config{Targets: c.Targets, OpenBroker: c.OpenBroker}, a.Ledger)
-	a.Alerts = alert.NewService(c.Store, alert.Config{Targets: c.Targets, Send: c.Alert},
+	a.Alerts = alert.NewService(c.Store, alert.Config{Targets: c.Targets, Send: c.Alert, TelegramChats: c.TelegramChats},
 		alert.Rooms{Ledger: a.Ledger, Payments: a.Payments, Deliveries: a.Deliveries, Inbound: a.Inbound, Streams: a.Streams, Upkeep: a.Upkeep})
 	return a
 }

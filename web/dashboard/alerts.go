@@ -5,9 +5,11 @@ import (
 	"context"
 	"errors"
 	"html/template"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"baoco/app"
@@ -18,10 +20,11 @@ import (
 // alertCard is one channel and its form, as it was entered or as it is set up. It
 // holds no secret.
 type alertCard struct {
-	Channel alert.Channel // its ID is 0 if none is set up
-	Saved   app.Text      // the form as it is stored: see savedChannel
-	To      string        // recipients of e-mail, one a line
-	Least   string        // smallest amount of its feed
+	Channel alert.Channel        // its ID is 0 if none is set up
+	Saved   app.Text             // the form as it is stored: see savedChannel
+	To      string               // recipients of e-mail, one a line
+	Chats   []alert.TelegramChat // that were found; the owner chooses one
+	Least   string               // smallest amount of its feed
 	Banks   []app.BankAccount
 	Remove  confirmation
 	Open    bool // the form is shown open
@@ -259,7 +262,7 @@ func (s sentAlerts) filled(stored map[alert.Medium]alertCard, medium alert.Mediu
 	card.To, card.Open, card.Refused = strings.Join(c.Email.To, "\n"), c.SettingsLost, entered.Channel.Medium == medium
 	if card.Refused && entered.Open {
 		c.Telegram, c.Email, c.Chat.Chat = entered.Channel.Telegram, entered.Channel.Email, entered.Channel.Chat.Chat
-		card.To, card.Open = entered.To, true
+		card.To, card.Open, card.Chats = entered.To, true, entered.Chats
 	}
 	if card.Refused && entered.Channel.Feed.On {
 		c.Feed, card.Least = entered.Channel.Feed, entered.Least
@@ -327,10 +330,81 @@ func (s *Server) setReport(v *visit) error {
 	return s.redirect(v, "/settings/alerts", app.Text{EN: "Your choice is kept.", VI: "Đã lưu lựa chọn."})
 }
 
+// foundBot is a bot whose chats were shown to a user. Its token isn't written into a page, so
+// it is kept here until the user has chosen one.
+type foundBot struct {
+	alert.TelegramSettings
+	until time.Time
+}
+
+// foundBotKept is how long a user has to choose a chat.
+const foundBotKept = 15 * time.Minute
+
+// foundBots are the bots by user.
+type foundBots struct {
+	mu   sync.Mutex
+	bots map[int64]foundBot
+}
+
+// put keeps the bot of a user, and forgets those whose time is over.
+func (f *foundBots) put(userID int64, t alert.TelegramSettings, now time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.bots == nil {
+		f.bots = map[int64]foundBot{}
+	}
+	maps.DeleteFunc(f.bots, func(_ int64, bot foundBot) bool { return now.After(bot.until) })
+	f.bots[userID] = foundBot{t, now.Add(foundBotKept)}
+}
+
+// token is the one that a user typed, which ends what is kept, or else that of the bot of
+// the user at an address of the API; empty: there is none.
+func (f *foundBots) token(userID int64, typed, apiURL string, now time.Time) string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if typed != "" {
+		delete(f.bots, userID)
+		return typed
+	}
+	if bot := f.bots[userID]; bot.APIURL == apiURL && now.Before(bot.until) {
+		return bot.Token
+	}
+	return ""
+}
+
+// telegramForm is the form of Telegram. A token that isn't entered again is that of the bot
+// whose chats were shown.
+func (s *Server) telegramForm(v *visit) alert.TelegramSettings {
+	t := alert.TelegramSettings{Chat: v.PostFormValue("chat"), APIURL: v.PostFormValue("api_url")}
+	t.Token = s.bots.token(v.user.ID, strings.TrimSpace(v.PostFormValue("token")), t.APIURL, v.now)
+	return t
+}
+
 func (s *Server) setAlertTelegram(v *visit) error {
-	return s.setAlertChannel(v, alertCard{Channel: alert.Channel{Medium: alert.Telegram, Telegram: alert.TelegramSettings{
-		Token: v.PostFormValue("token"), Chat: v.PostFormValue("chat"), APIURL: v.PostFormValue("api_url"),
-	}}})
+	return s.setAlertChannel(v, alertCard{Channel: alert.Channel{Medium: alert.Telegram, Telegram: s.telegramForm(v)}})
+}
+
+// findTelegramChats shows the form with the chats that wrote to the bot.
+func (s *Server) findTelegramChats(v *visit) error {
+	ctx, cancel := context.WithTimeout(v.Context(), alertTestTime)
+	defer cancel()
+	form := alertCard{Channel: alert.Channel{Medium: alert.Telegram, Telegram: s.telegramForm(v)}, Open: true}
+	var err error
+	form.Chats, err = s.Services.Alerts.TelegramChats(ctx, v.account.ID, form.Channel.Telegram)
+	var fault *alert.Error
+	if err == nil {
+		s.bots.put(v.user.ID, form.Channel.Telegram, v.now)
+	}
+	switch {
+	case errors.As(err, &fault):
+		err = app.Refused(app.CodeConflict, fault.Text)
+	case err == nil && len(form.Chats) == 0:
+		err = app.Refused(app.CodeConflict, app.Text{
+			EN: "Nobody has written to this bot yet. Write anything to it in Telegram, then press the button again.",
+			VI: "Bot này chưa nhận được tin nào. Hãy nhắn gì đó cho bot trong Telegram rồi bấm lại nút tìm.",
+		})
+	}
+	return s.showAlerts(v, sentAlerts{card: form}, err)
 }
 
 func (s *Server) setAlertEmail(v *visit) error {

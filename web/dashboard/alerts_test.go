@@ -105,6 +105,50 @@ func TestAlertsPage(t *testing.T) {
 	noSecretInFile(w, botToken)
 }
 
+// The owner enters a token, baoco finds the chats, and the owner chooses one by its name, on
+// the page and on the guide alike. The token goes to one address only, and never into a page.
+func TestTelegramChats(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", access.RoleOwner)
+	w.User(1, "mai", access.RoleOwner)
+	b, other := w.Browser().SignIn("lan"), w.Browser().SignIn("mai")
+	status, body := 200, `{"ok":true,"result":[]}`
+	api, _ := telegram(t, &status, &body)
+	const find = "/settings/alerts/telegram/chats"
+	b.Post(find, "token", "x", "api_url", api).Shows(t, `id="token-problem"`)
+	none := b.Post(find, "token", botToken, "api_url", api)
+	none.WantStatus(t, http.StatusConflict)
+	none.Shows(t, "Write anything to it in Telegram, then press the button again.")
+	status, body = 401, `{"ok":false,"description":"Unauthorized"}`
+	b.Post(find, "token", botToken, "api_url", api).Shows(t, "it doesn't know this bot token")
+
+	status, body = 200, `{"ok":true,"result":[{"update_id":1,"message":{"chat":{"id":55,"first_name":"Chị","last_name":"<b>Hoa"}}},`+
+		`{"update_id":2,"my_chat_member":{"chat":{"id":-100200,"title":"Cửa hàng"}}}]}`
+	for _, fields := range [][]string{{}, {"guide", "1"}} {
+		found := b.Post(find, append(fields, "token", botToken, "api_url", api)...)
+		found.WantStatus(t, http.StatusOK)
+		found.Shows(t, `name="chat" value="55"`, `name="chat" value="-100200" checked`, "Chị <b>Hoa", "Cửa hàng")
+		hides(t, found, botToken)
+	}
+	other.Post("/settings/alerts/telegram", "chat", "55", "api_url", api).Shows(t, `id="token-problem"`)
+	b.Post("/settings/alerts/telegram", "chat", "55", "api_url", "https://bot.shop.vn").Shows(t, `id="token-problem"`)
+	b.Post("/settings/alerts/telegram", "guide", "1", "chat", "55", "api_url", api).Goes(t, "/guide")
+	c, err := w.Services.Alerts.AlertChannel(t.Context(), 1, alert.Telegram)
+	apptest.Must(t, err)
+	if c.Telegram != (alert.TelegramSettings{Token: botToken, Chat: "55", APIURL: api}) {
+		t.Errorf("%+v", c.Telegram)
+	}
+	// Another token ends what was kept: the chat of the new bot isn't asked with the old one.
+	second := strings.Replace(botToken, "1", "2", 1)
+	b.Post("/settings/alerts/telegram", "token", second, "chat", "5", "api_url", api).Goes(t, "/settings/alerts")
+	b.Post("/settings/alerts/telegram", "chat", "6", "api_url", api).Goes(t, "/settings/alerts")
+	if c, err = w.Services.Alerts.AlertChannel(t.Context(), 1, alert.Telegram); err != nil || c.Telegram.Token != second {
+		t.Errorf("%+v, %v", c.Telegram, err)
+	}
+	noSecretInFile(w, botToken)
+}
+
 func hides(t *testing.T, a webtest.Answer, secret string) {
 	t.Helper()
 	if strings.Contains(a.Body, secret) {

@@ -72,6 +72,7 @@ type Server struct {
 	throttle     signInThrottle
 	changes      *wire.Feed[delivery.NewestIDs]
 	tests        testCounts
+	bots         foundBots
 	positionKey  [sha256.Size]byte // random, see position
 	eventStreams wire.Lasting
 	testPayments wire.Buckets[int64] // by account

@@ -57,7 +57,8 @@ var harmlessTwice = []string{
 	"/settings/codes/{id}/delete",
 	"/settings/sign-in/off", "/settings/sign-in/demand", "/settings/sign-in/passkeys/{id}", "/settings/sign-in/passkeys/{id}/remove",
 	"/settings/sign-in/others", "/settings/sign-in/sessions/{id}/end", "/settings/users/{id}/sessions/{session}/end",
-	"/settings/alerts", "/settings/alerts/report", "/settings/alerts/telegram", "/settings/alerts/email", "/settings/alerts/{medium}/chat",
+	"/settings/alerts", "/settings/alerts/report", "/settings/alerts/telegram", "/settings/alerts/telegram/chats",
+	"/settings/alerts/email", "/settings/alerts/{medium}/chat",
 	"/settings/alerts/{medium}/payments", "/settings/alerts/{medium}/test", "/settings/alerts/{medium}/remove",
 }
 

@@ -161,6 +161,7 @@ o - - -  GET  /settings/alerts
 o - - -  POST /settings/alerts
 o - - -  POST /settings/alerts/report
 o - - -  POST /settings/alerts/telegram
+o - - -  POST /settings/alerts/telegram/chats
 o - - -  POST /settings/alerts/email
 o - - -  POST /settings/alerts/{medium}/chat
 o - - -  POST /settings/alerts/{medium}/payments

@@ -170,6 +170,7 @@ var table = []page{
 	{"POST", "/settings/alerts", ownerOnly, (*Server).setAlertPreferences, still},
 	{"POST", "/settings/alerts/report", ownerOnly, (*Server).setReport, still},
 	{"POST", "/settings/alerts/telegram", ownerOnly, (*Server).setAlertTelegram, still},
+	{"POST", "/settings/alerts/telegram/chats", ownerOnly, (*Server).findTelegramChats, still},
 	{"POST", "/settings/alerts/email", ownerOnly, (*Server).setAlertEmail, still},
 	{"POST", "/settings/alerts/{medium}/chat", ownerOnly, (*Server).setAlertChat, still},
 	{"POST", "/settings/alerts/{medium}/payments", ownerOnly, (*Server).setPayments, still},

@@ -61,9 +61,9 @@ func (w *World) open() *courier.Sender {
 	w.T.Helper()
 	targets := apptest.Targets(w.T, "127.0.0.1/32")
 	w.Brokers = &Brokers{}
-	sender := courier.NewSender(targets, "test", nil)
+	sender, alerter := courier.NewSender(targets, "test", nil), scheduler.NewAlerter(targets, "test", nil)
 	w.World = apptest.Open(w.T, w.Path, services.Config{Targets: targets, Send: sender.Send,
-		Alert: scheduler.NewAlerter(targets, "test", nil).Send, OpenBroker: w.Brokers.open})
+		Alert: alerter.Send, TelegramChats: alerter.TelegramChats, OpenBroker: w.Brokers.open})
 	return sender
 }
 

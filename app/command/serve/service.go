@@ -54,10 +54,11 @@ func NewService(ctx context.Context, store *sqlitestore.Store, schedule []time.D
 	if err != nil {
 		return nil, nil, err
 	}
-	sender := courier.NewSender(targets, Version, nil)
+	sender, alerter := courier.NewSender(targets, Version, nil), scheduler.NewAlerter(targets, Version, nil)
 	return services.New(services.Config{
 		Store: store, Zone: zone, Targets: targets,
 		Providers: provider.Facts(), Read: provider.Read, Poll: scheduler.NewPoller(targets, zone, Version, nil).Poll,
-		Send: sender.Send, OpenBroker: scheduler.BrokersOf(targets), Alert: scheduler.NewAlerter(targets, Version, nil).Send, Schedule: schedule,
+		Send: sender.Send, OpenBroker: scheduler.BrokersOf(targets), Alert: alerter.Send, TelegramChats: alerter.TelegramChats,
+		Schedule: schedule,
 	}), sender, nil
 }
