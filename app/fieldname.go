@@ -36,6 +36,7 @@ var fieldNames = map[string]Text{
 	"nickname":          {EN: "Nickname", VI: "Tên gợi nhớ"},
 	"colour":            {EN: "Colour", VI: "Màu"},
 	"date":              {EN: "Date", VI: "Ngày"},
+	"daily_at":          {EN: "Time of the backup", VI: "Giờ sao lưu"},
 	"report_time":       {EN: "Time of the report", VI: "Giờ gửi tổng kết"},
 	"note":              {EN: "Note", VI: "Ghi chú"},
 	"scope":             {EN: "Permissions", VI: "Quyền"},

@@ -105,6 +105,54 @@ func TestScheduledBackups(t *testing.T) {
 	}
 }
 
+// Where serve has no directory for backups, the owner's choice counts: the first backup at
+// once, then one after each time of the day in the zone of the installation, fourteen of them
+// beside the database, and none once that is turned off.
+func TestDailyBackup(t *testing.T) {
+	t.Parallel()
+	b := newBackups(t)
+	must(t, b.Store.SetBackupEvery(context.Background(), 0))
+	b.schedule = upkeep.BackupSchedule{}
+	acting, dir := apptest.Acting(context.Background()), filepath.Join(filepath.Dir(b.Path), "backups")
+	check := func(now time.Time, want int) {
+		t.Helper()
+		if _, err := b.Services.Upkeep.BackUpIfDue(context.Background(), b.schedule, now); err != nil {
+			t.Fatal(err)
+		}
+		made, err := filepath.Glob(filepath.Join(dir, "baoco-auto-*.db"))
+		must(t, err)
+		if len(made) != want {
+			t.Errorf("at %v: %d backups, want %d", now, len(made), want)
+		}
+	}
+	now := time.Date(2026, 11, 10, 12, 0, 0, 0, time.UTC) // 19:00 in the zone
+	check(now, 0)
+	for _, wrong := range []string{"25:00", "2:3", "02:30:00", "x"} {
+		if err := b.Services.Upkeep.SetDailyBackup(acting, wrong); app.CodeOf(err) != app.CodeValidation {
+			t.Errorf("%q: %v", wrong, err)
+		}
+	}
+	must(t, b.Services.Upkeep.SetDailyBackup(acting, "02:30"))
+	check(now, 1)
+	info, err := os.Stat(dir)
+	must(t, err)
+	if info.Mode().Perm() != 0o700 {
+		t.Errorf("others may read the backups: %v", info.Mode())
+	}
+	next := time.Date(2026, 11, 10, 19, 30, 0, 0, time.UTC) // 02:30 in the zone
+	check(next.Add(-time.Second), 1)
+	check(next, 2)
+	check(next.Add(24*time.Hour-time.Second), 2)
+	for day := 1; day <= 14; day++ {
+		check(next.AddDate(0, 0, day), min(day+2, 14))
+	}
+	if got := b.warned(next.AddDate(0, 0, 17)); got != "The last scheduled backup is 72 hours old." {
+		t.Errorf("three days late: %q", got)
+	}
+	must(t, b.Services.Upkeep.SetDailyBackup(acting, ""))
+	check(next.AddDate(0, 0, 30), 14)
+}
+
 // A backup that fails leaves the older ones and nothing half made, is told of, and is
 // tried again after a while. One that is late is told of too.
 func TestScheduledBackupFails(t *testing.T) {

@@ -156,12 +156,10 @@ func (s *Scheduler) addJobs(service *services.All, o Options) error {
 			}
 		}
 	}
-	if o.Backups.Dir != "" {
-		backUp := func(ctx context.Context) { s.backUp(ctx, service, o.Backups) }
-		if _, err := s.cron.NewJob(gocron.DurationJob(backupEvery), gocron.NewTask(backUp), gocron.WithName("backup"),
-			gocron.WithStartAt(gocron.WithStartImmediately())); err != nil {
-			return err
-		}
+	backUp := func(ctx context.Context) { s.backUp(ctx, service, o.Backups) }
+	if _, err := s.cron.NewJob(gocron.DurationJob(backupEvery), gocron.NewTask(backUp), gocron.WithName("backup"),
+		gocron.WithStartAt(gocron.WithStartImmediately())); err != nil {
+		return err
 	}
 	if o.CatchUp == 0 {
 		return nil
@@ -188,7 +186,7 @@ func (s *Scheduler) backUp(ctx context.Context, service *services.All, schedule 
 	made, err := service.Upkeep.BackUpIfDue(ctx, schedule, began)
 	switch {
 	case err != nil && ctx.Err() == nil:
-		s.log.Error("scheduled backup", "dir", schedule.Dir, "err", err)
+		s.log.Error("scheduled backup", "err", err)
 	case err == nil && made.Path != "":
 		s.log.Info("backup made", "file", made.Path, "bytes", made.Size, "took", time.Since(began).Round(time.Millisecond).String())
 	}

@@ -34,7 +34,7 @@ var (
 		"UpdateStream", "RotateStreamSecret", "ToggleStream", "DeleteStream", "CreateWebhook", "UpdateWebhook", "ToggleWebhook", "ChangeSecrets",
 		"AddTest", "Resend", "ResendMany", "Replay", "SendNow", "SendWaiting", "SetAlertPreferences", "SetAlertChannel", "SetReport",
 		"SetPaymentFeed", "NoteAlertTest",
-		"Prune", "ScheduledBackup", "RecordInbound", // of what a person typed or imported
+		"Prune", "ScheduledBackup", "SetDailyBackup", "RecordInbound", // of what a person typed or imported
 	}
 	notAudited = []string{"UseTOTPStep", "UsePasskey",
 		"SetSession", "SeeSession", "RemoveSession", "NoteRefusedCall", "SetBeat", "TouchAPIKey", "SetUp", "FinishLinks",

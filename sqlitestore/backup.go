@@ -104,9 +104,22 @@ func (s *Store) Backup(ctx context.Context, t BackupTarget, now time.Time) (made
 }
 
 func (s *Store) ScheduledBackup(ctx context.Context, schedule upkeep.BackupSchedule, now time.Time) (upkeep.Backup, error) {
+	if schedule.Dir == "" {
+		schedule.Dir = s.dailyDir()
+		err := os.Mkdir(schedule.Dir, 0o700)
+		if err == nil {
+			err = syncDir(filepath.Dir(schedule.Dir))
+		}
+		if err != nil && !errors.Is(err, fs.ErrExist) {
+			return upkeep.Backup{}, err
+		}
+	}
 	made, err := s.Backup(ctx, BackupTarget{Dir: schedule.Dir, Keep: schedule.Keep, Scheduled: true}, now)
 	return made.Backup, err
 }
+
+// dailyDir is where daily backups go.
+func (s *Store) dailyDir() string { return filepath.Join(filepath.Dir(s.path), "backups") }
 
 // checkedCopy makes the copy and checks it as a restore does.
 func (s *Store) checkedCopy(ctx context.Context, draft string, progress func(done, of int64)) (made BackupMade, err error) {
@@ -243,12 +256,13 @@ type notedBackup struct {
 	WithKey bool   `json:"with_key"`
 }
 
-// The settings about backups: of the last, of the last by schedule, and how often the
-// schedule of the server asks for one.
+// The settings about backups: of the last, of the last by schedule, how often the
+// schedule of the server asks for one, and when the owner has one made every day.
 const (
 	settingLastBackup      = "last_backup"
 	settingScheduledBackup = "scheduled_backup"
 	settingBackupEvery     = "backup_every"
+	settingDailyBackup     = "daily_backup"
 )
 
 func (s *Store) noteBackup(ctx context.Context, b upkeep.Backup, scheduled bool) error {
@@ -282,8 +296,29 @@ func (s *Store) SetBackupEvery(ctx context.Context, every time.Duration) error {
 	return s.setSetting(ctx, settingBackupEvery, every.String())
 }
 
+func (s *Store) SetDailyBackup(ctx context.Context, at string) error {
+	return s.write(ctx, func(tx *tx) error {
+		before, err := scanOne[string](tx.queryRow(dailyBackup))
+		if err == nil {
+			err = tx.exec(`INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)`, settingDailyBackup, at)
+		}
+		if err != nil {
+			return err
+		}
+		a, err := txAccount(tx, app.DefaultAccountID)
+		if err != nil {
+			return err
+		}
+		return tx.auditChange(ctx, a.ID, app.DeedAccountChange, a.ID, app.AuditNamed(a.Name).Changed("daily_at", before, at))
+	})
+}
+
+const dailyBackup = `SELECT coalesce(max(value), '') FROM settings WHERE name = '` + settingDailyBackup + `'`
+
 func (s *Store) BackupStatus(ctx context.Context) (upkeep.BackupStatus, error) {
-	return readBackupStatus(func(query string, args ...any) scanner { return s.queryRow(ctx, query, args...) })
+	status, err := readBackupStatus(func(query string, args ...any) scanner { return s.queryRow(ctx, query, args...) })
+	status.DailyDir = s.dailyDir()
+	return status, err
 }
 
 func readBackupStatus(queryRow func(query string, args ...any) scanner) (status upkeep.BackupStatus, err error) {
@@ -297,13 +332,18 @@ func readBackupStatus(queryRow func(query string, args ...any) scanner) (status 
 	if status.Scheduled, err = readNoted(queryRow, settingScheduledBackup); err != nil {
 		return status, err
 	}
+	if err = queryRow(dailyBackup).Scan(&status.DailyAt); err != nil {
+		return status, storageError(err)
+	}
 	var every string
 	err = queryRow(`SELECT value FROM settings WHERE name = ?`, settingBackupEvery).Scan(&every)
-	if noRows(err) {
-		return status, nil
-	}
 	if err == nil {
 		status.Every, err = time.ParseDuration(every)
+	} else if noRows(err) {
+		err = nil
+	}
+	if status.Every == 0 && status.DailyAt != "" {
+		status.Every = 24 * time.Hour
 	}
 	return status, storageError(err)
 }

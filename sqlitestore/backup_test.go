@@ -91,7 +91,8 @@ func TestBackupBesideWriting(t *testing.T) {
 	must(t, err)
 	info, err := os.Stat(filepath.Join(dir, "4"))
 	must(t, err)
-	want := upkeep.BackupStatus{Last: upkeep.Backup{Path: filepath.Join(dir, "4"), Size: info.Size(), At: backupTime.Local(), WithKey: true}}
+	want := upkeep.BackupStatus{Last: upkeep.Backup{Path: filepath.Join(dir, "4"), Size: info.Size(), At: backupTime.Local(), WithKey: true},
+		DailyDir: filepath.Join(filepath.Dir(db), "backups")}
 	if diff := cmp.Diff(want, status); diff != "" {
 		t.Error(diff)
 	}

@@ -224,6 +224,7 @@ var fields = map[string]field{
 		string(app.English): {EN: "English", VI: "Tiếng Anh"}, string(app.Vietnamese): {EN: "Vietnamese", VI: "Tiếng Việt"},
 	})},
 	"muted":       {name: app.Text{EN: "list of muted kinds", VI: "danh sách loại bị tắt"}, value: alertNames},
+	"daily_at":    {name: app.Text{EN: "time of the daily backup", VI: "giờ sao lưu hằng ngày"}},
 	"report_time": {name: app.Text{EN: "time of the day’s report", VI: "giờ gửi tổng kết ngày"}},
 	"payment_feed": {
 		on:  app.Text{EN: "set which payments are told with {of}", VI: "đặt những khoản tiền được báo cùng {of}"},

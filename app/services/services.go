@@ -65,7 +65,7 @@ type All struct {
 
 // New makes the services over c.
 func New(c Config) *All {
-	a := &All{Ledger: app.NewService(c.Store, c.Zone), Upkeep: upkeep.NewService(c.Store)}
+	a := &All{Ledger: app.NewService(c.Store, c.Zone), Upkeep: upkeep.NewService(c.Store, c.Zone)}
 	a.Payments = payment.NewService(c.Store, a.Ledger)
 	a.Deliveries = delivery.NewService(c.Store, delivery.Config{Targets: c.Targets, Send: c.Send, Schedule: c.Schedule}, a.Ledger)
 	a.Access = access.NewService(c.Store, a.Ledger)

@@ -31,15 +31,43 @@ type BackupStatus struct {
 	Last      Backup        // zero: there never was one
 	Scheduled Backup        // the last that the server made by its schedule; zero: there never was one
 	Every     time.Duration // of the schedule; 0: there is none
+	DailyAt   string        // when the owner has backups made where serve has no directory for them, such as "02:30"; empty: never
+	DailyDir  string        // where they go: beside the database
 	Failed    bool          // the last that the schedule asked for failed; only the server knows
 	FirstAt   time.Time     // when the oldest transaction was recorded; zero: there is none
 }
 
 // BackupSchedule is how the server makes backups by itself.
 type BackupSchedule struct {
-	Dir   string        // absolute; empty: it makes none
+	Dir   string        // absolute; empty: serve has none, and an owner decides about daily ones
 	Every time.Duration // from one to the next
 	Keep  int           // how many of them stay
+}
+
+// dailyKept is how many of the daily backups stay.
+const dailyKept = 14
+
+// SetDailyBackup has the server make a backup every day at a time such as "02:30", or none
+// where that is empty. The first is made within seconds.
+func (s *Service) SetDailyBackup(ctx context.Context, at string) error {
+	if _, err := time.Parse(dayTime, at); err != nil && at != "" {
+		return app.InvalidField("daily_at", "must be a time such as 02:30", "phải là một giờ, ví dụ 02:30")
+	}
+	s.backupFailed.Store(nil)
+	return s.store.SetDailyBackup(ctx, at)
+}
+
+const dayTime = "15:04"
+
+// sinceDaily is how young a backup is that was made at the last time of daily backups, or
+// after it.
+func sinceDaily(at string, now time.Time) time.Duration {
+	t, _ := time.Parse(dayTime, at) // as SetDailyBackup checked it
+	last := time.Date(now.Year(), now.Month(), now.Day(), t.Hour(), t.Minute(), 0, 0, now.Location())
+	if last.After(now) {
+		last = last.AddDate(0, 0, -1)
+	}
+	return now.Sub(last) + 1 // one of that very moment counts
 }
 
 // backupRetry is how long after a scheduled backup that failed it is tried again.
@@ -56,12 +84,25 @@ func (s *Service) BackupStatus(ctx context.Context) (BackupStatus, error) {
 // schedule. made is zero where none was due. A backup of a time that has not come
 // yet doesn't count: the clock was set back. After an error it waits for backupRetry.
 func (s *Service) BackUpIfDue(ctx context.Context, schedule BackupSchedule, now time.Time) (made Backup, err error) {
+	if schedule.Dir == "" {
+		schedule.Every, schedule.Keep = 24*time.Hour, dailyKept
+	}
 	if failed := s.backupFailed.Load(); failed != nil && between(*failed, now, min(backupRetry, schedule.Every)) {
 		return made, nil
 	}
 	status, err := s.store.BackupStatus(ctx)
-	if err != nil || between(status.Scheduled.At, now, schedule.Every) {
+	if err != nil {
 		return made, err
+	}
+	fresh := schedule.Every
+	if schedule.Dir == "" {
+		if status.DailyAt == "" {
+			return made, nil
+		}
+		fresh = sinceDaily(status.DailyAt, now.In(s.zone))
+	}
+	if between(status.Scheduled.At, now, fresh) {
+		return made, nil
 	}
 	made, err = s.store.ScheduledBackup(ctx, schedule, now)
 	switch {

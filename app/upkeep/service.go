@@ -13,6 +13,7 @@ import (
 type Service struct {
 	Records
 	store    Store
+	zone     *time.Location
 	attempts atomic.Pointer[Attempts] // nil: nothing is attempted in this process
 	probe    atomic.Pointer[probe]
 	// When the last scheduled backup failed; nil: it didn't.
@@ -22,8 +23,8 @@ type Service struct {
 }
 
 // NewService makes the use cases over a store.
-func NewService(store Store) *Service {
-	return &Service{Records: store, store: store}
+func NewService(store Store, zone *time.Location) *Service {
+	return &Service{Records: store, store: store, zone: zone}
 }
 
 // Attempts tells what is being attempted.

@@ -25,8 +25,10 @@ type Records interface {
 type Store interface {
 	Records
 
+	// SetDailyBackup keeps BackupStatus.DailyAt.
+	SetDailyBackup(ctx context.Context, at string) error
 	// ScheduledBackup makes a verified copy of the database and its key in the
-	// directory of a schedule, and then removes the oldest that it made there, but
+	// directory of a schedule, or where that has none in BackupStatus.DailyDir, and then removes the oldest that it made there, but
 	// for as many as are to stay. It takes as long as reading the database twice.
 	// The server goes on meanwhile.
 	ScheduledBackup(ctx context.Context, schedule BackupSchedule, now time.Time) (Backup, error)

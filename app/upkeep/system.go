@@ -17,7 +17,6 @@ import (
 // Installation is how serve was started: settings that only its flags change.
 type Installation struct {
 	Version      string
-	Program      string // path of the program file; empty: not known
 	StartedAt    time.Time
 	Listen       string // host and port
 	BaseURL      string // empty: none was given

@@ -387,6 +387,7 @@ func TestDeedsOfPages(t *testing.T) {
 	d.through("GET /day/file", app.DeedTransactionExport, 0, func() webtest.Answer { return b.Get("/day/file?date=2026-11-02") })
 	d.through("GET /settings/audit/export", app.DeedAuditExport, 0,
 		func() webtest.Answer { return b.Get("/settings/audit/export?format=csv") })
+	d.through("POST /system/backup", app.DeedAccountChange, 1, post(b, "/system/backup", "daily_at", "02:30"))
 	d.through("POST /transactions/import/{id}/undo", app.DeedImportUndo, 1, post(b, "/transactions/import/1/undo", "sure", "1"))
 
 	// Webhooks and deliveries.

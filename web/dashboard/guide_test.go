@@ -118,7 +118,7 @@ func TestGuide(t *testing.T) {
 	w.Change(`UPDATE alert_channels SET failures = 0`)
 	w.Change(`UPDATE counter_links SET revoked_at = 1`)
 	check("backup:open counter:later")
-	b.Get("/guide?step=backup").Shows(t, "backup --db")
+	b.Get("/guide?step=backup").Shows(t, "Back up every day")
 
 	// A form that lay open for too long leads back too.
 	b.Post("/webhooks", "guide", "1", "once", "1-x", "name", "late").Goes(t, "/guide")

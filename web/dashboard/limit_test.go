@@ -164,7 +164,7 @@ var limitedRoutes = map[string][]string{
 	"POST /settings/alerts/{medium}/test":     {"/settings/alerts/ntfy/test"},
 	"GET /settings/alerts/{medium}/remove":    {"/settings/alerts/ntfy/remove"},
 	"POST /settings/alerts/{medium}/remove":   {"/settings/alerts/ntfy/remove"},
-	"GET /system":                             {"/system"},
+	"GET /system":                             {"/system"}, "POST /system/backup": {"/system/backup daily_at=02:30"},
 
 	"GET /manifest.webmanifest": {"/manifest.webmanifest"}, "GET /help": {"/help"}, "GET /help/{page}": {"/help/users", "/help/first-hour"},
 

@@ -42,7 +42,8 @@ var onceForms = []struct {
 // harmlessTwice are the other actions: sent again, they change nothing more, are
 // refused, or send one more sample.
 var harmlessTwice = []string{
-	"/login", "/login/code", "/login/passkey", "/logout", "/setup/{token}", "/look", "/guide", "/guide/test", "/tools/signature",
+	"/login", "/login/code", "/login/passkey", "/logout", "/setup/{token}", "/look", "/system/backup", "/guide", "/guide/test",
+	"/tools/signature",
 	"/transactions/import", "/transactions/import/{id}/undo", "/transactions/{id}/note", "/transactions/{id}/part",
 	"/webhooks/{id}/edit", "/webhooks/{id}/toggle", "/webhooks/{id}/test", "/webhooks/{id}/activate", "/webhooks/{id}/env",
 	"/webhooks/{id}/delete",

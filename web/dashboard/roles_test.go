@@ -171,6 +171,7 @@ o - - -  POST /settings/alerts/{medium}/remove
 o - - -  GET  /settings/audit
 o - - -  GET  /settings/audit/export
 o - - -  GET  /system
+o - - -  POST /system/backup
 o a d c  GET  /manifest.webmanifest
 o a d c  GET  /help
 o a d c  GET  /manifest.webmanifest

@@ -182,6 +182,7 @@ var table = []page{
 	{"GET", auditPath + "/export", ownerOnly, (*Server).exportAudit, lasting},
 
 	{"GET", "/system", ownerOnly, (*Server).systemPage, live},
+	{"POST", "/system/backup", ownerOnly, (*Server).setDailyBackup, still},
 
 	{"GET", "/manifest.webmanifest", anyUser, (*Server).dashboardManifest, still},
 

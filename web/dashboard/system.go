@@ -1,11 +1,9 @@
 package dashboard
 
 import (
-	"cmp"
 	"html/template"
 	"log/slog"
 	"strconv"
-	"strings"
 	"time"
 
 	"baoco/app"
@@ -16,10 +14,8 @@ import (
 
 type systemData struct {
 	upkeep.SystemStatus
-	Sources    []namedSource // of the operator's account
-	BackupOnce string        // the command that makes a backup
-	BackupCron string        // the line that makes one every night
-	Log        []logLine     // newest first
+	Sources []namedSource // of the operator's account
+	Log     []logLine     // newest first
 }
 
 // namedSource is a source with the name of its provider.
@@ -29,7 +25,10 @@ type namedSource struct {
 }
 
 // systemPage is for the operator only. For other owners the page doesn't exist.
-func (s *Server) systemPage(v *visit) error {
+func (s *Server) systemPage(v *visit) error { return s.showSystem(v, nil) }
+
+// showSystem shows the page. wrong is why a time of daily backups is refused.
+func (s *Server) showSystem(v *visit, wrong error) error {
 	if !v.operator() {
 		return wire.ErrNothingHere()
 	}
@@ -45,9 +44,7 @@ func (s *Server) systemPage(v *visit) error {
 	for _, src := range sources {
 		data.Sources = append(data.Sources, namedSource{src, s.nameOf(src.Provider)})
 	}
-	data.BackupOnce = backupCommand(s.Installation.Program, data.Path)
-	data.BackupCron = cronLine(data.BackupOnce)
-	return s.render(v, nil, pageHead{"system", "system", app.Text{EN: "System", VI: "Hệ thống"}}, data)
+	return s.render(v, wrong, pageHead{"system", "system", app.Text{EN: "System", VI: "Hệ thống"}}, data)
 }
 
 var backupStep = guideStep{
@@ -55,39 +52,54 @@ var backupStep = guideStep{
 	read: (*Server).readBackupStep, show: (*Server).showBackupStep,
 }
 
-// readBackupStep: the step is the operator's.
+// readBackupStep: the step is the operator's. It is done once backups are made by themselves,
+// or one was made.
 func (s *Server) readBackupStep(v *visit) (p guideProgress, err error) {
 	if !v.operator() {
 		return p, nil
 	}
 	backup, err := s.Services.Upkeep.BackupStatus(v.Context())
-	if err != nil || backup.Last.At.IsZero() {
+	switch {
+	case err != nil || backup.Failed:
 		return doneIf(""), err
+	case backup.DailyAt != "":
+		return doneIf(v.T("every day at ", "mỗi ngày lúc ") + backup.DailyAt), nil
+	case !backup.Last.At.IsZero():
+		return doneIf(v.When(backup.Last.At)), nil
 	}
-	return doneIf(v.When(backup.Last.At)), nil
+	return doneIf(""), nil
 }
 
-// backupStepData are the commands of a backup: once, and every night.
-type backupStepData struct{ Once, Cron string }
+// backupStepData is what the step shows: the switch of daily backups, or that serve has a
+// directory for backups.
+type backupStepData struct {
+	upkeep.BackupStatus
+	ByFlag bool
+}
 
 func (s *Server) showBackupStep(v *visit, page view, _ any) (template.HTML, error) {
-	storage, err := s.Services.Upkeep.StorageStatus(v.now)
+	backup, err := s.Services.Upkeep.BackupStatus(v.Context())
 	if err != nil {
 		return "", err
 	}
-	once := backupCommand(s.Installation.Program, storage.Path)
-	return s.showPart(page, "guide-backup", backupStepData{once, cronLine(once)})
+	return s.showPart(page, "guide-backup", backupStepData{backup, s.Installation.Backups.Dir != ""})
 }
 
-// backupCommand is the shell command that makes a dated backup.
-func backupCommand(program, db string) string {
-	return app.ShellWord(cmp.Or(program, "baoco")) + " backup --db " + app.ShellWord(db) + " --dir /var/backups/baoco --keep 14"
-}
-
-// cronLine runs a command every night, after all other jobs. Its errors go to
-// cron's mail. A percent sign would end the command, so it is escaped.
-func cronLine(command string) string {
-	return "30 2 * * * nice -n 19 " + strings.ReplaceAll(command, "%", `\%`) + " >/dev/null"
+// setDailyBackup turns daily backups on, to another time, or off.
+func (s *Server) setDailyBackup(v *visit) error {
+	if !v.operator() || s.Installation.Backups.Dir != "" { // then a flag of serve decides
+		return wire.ErrNothingHere()
+	}
+	at, flash := "", app.Text{EN: "Daily backups are turned off.", VI: "Đã tắt sao lưu hằng ngày."}
+	if v.PostFormValue("off") == "" {
+		at = v.PostFormValue("daily_at")
+		flash = app.Text{EN: "Daily backups are turned on. The first is made within seconds.",
+			VI: "Đã bật sao lưu hằng ngày. Bản đầu tiên được tạo sau vài giây."}
+	}
+	if err := s.Services.Upkeep.SetDailyBackup(v.Context(), at); err != nil {
+		return s.showSystem(v, err)
+	}
+	return s.redirect(v, v.next("/system#backup"), flash)
 }
 
 // LevelName names a level of the log.

@@ -205,12 +205,8 @@ func Start(ctx context.Context, store *sqlitestore.Store, s Settings, recent *da
 
 // installation is what the operator may read of how the server was started.
 func (s Settings) installation(files *certificateFiles) upkeep.Installation {
-	program, err := os.Executable()
-	if err != nil {
-		program = "" // it is only shown
-	}
 	in := upkeep.Installation{
-		Version: Version, Program: program, StartedAt: time.Now(), Listen: s.Listen, BaseURL: s.BaseURL, Domain: s.Domain,
+		Version: Version, StartedAt: time.Now(), Listen: s.Listen, BaseURL: s.BaseURL, Domain: s.Domain,
 		AllowTargets: s.Targets, Keep: s.Keep, Backups: s.Backups,
 		CertFile: s.CertFile, Certificate: certificateEnd(s), Files: openFiles(),
 	}
