@@ -108,6 +108,7 @@ func Start(service *services.All, send func(context.Context, delivery.Outgoing) 
 	s.logFault(ctx, "compare the clock with the newest row", err)
 	s.courier.NoteStep(step)
 	service.Upkeep.Probe(ctx, time.Now()) // from now on, silence means that the storage hangs
+	s.push(ctx, service)                  // from now on, phones ring for what is recorded
 	service.SetCourier(delivery.Courier{Wake: s.courier.Wake, Sweep: s.courier.LookEverywhere, InFlight: s.courier.InFlight,
 		Swept: s.courier.LastSweep, Shortage: s.courier.ShortageOf})
 	go func() {
@@ -131,8 +132,12 @@ func (s *Scheduler) addJobs(service *services.All, o Options) error {
 		{"link", linkInterval, func(ctx context.Context) {
 			s.logFault(ctx, "finish the links of bank accounts", service.Inbound.FinishLinks(ctx, time.Now()))
 		}},
-		{"alert", alertInterval, func(ctx context.Context) { s.alert(ctx, service, o.Installation) }},
+		{"alert", alertInterval, func(ctx context.Context) {
+			s.alert(ctx, service, o.Installation)
+			s.pushAttention(ctx, service, o.Installation)
+		}},
 		{"payments", feedInterval, func(ctx context.Context) { s.tellPayments(ctx, service) }},
+		{"push", feedInterval, func(ctx context.Context) { s.push(ctx, service) }},
 		{"streams", streamLook, func(ctx context.Context) { s.beginStreams(ctx, service, delivery.UserAgent(o.Installation.Version)) }},
 		{"prune", pruneInterval, func(ctx context.Context) { s.prune(ctx, service, o.Keep) }},
 	}

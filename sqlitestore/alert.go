@@ -299,6 +299,8 @@ func (s *Store) SetPaymentFeed(ctx context.Context, channelID int64, f alert.Pay
 // feedWindow is how many transactions of the file are looked at for payments to tell.
 const feedWindow = 2000
 
+const lastInWindow = `SELECT coalesce(max(id), 0) FROM (SELECT id FROM transactions WHERE id > ? ORDER BY id LIMIT ?)`
+
 // feedAsRead is true while a feed is as it was read: neither switched off, nor on
 // again, nor changed. Each query that looks for payments asks for it in the same
 // statement, since somebody may change the feed between two statements.
@@ -313,8 +315,7 @@ const fromPaymentsToTell = ` FROM transactions t NOT INDEXED JOIN bank_accounts 
 
 func (s *Store) PaymentsToTell(ctx context.Context, c alert.Channel) ([]app.Transaction, int64, error) {
 	f := c.Feed
-	window := `SELECT coalesce(max(id), 0) FROM (SELECT id FROM transactions WHERE id > ? ORDER BY id LIMIT ?)`
-	last, err := readOne[int64](ctx, s, window, f.ToldTo, feedWindow)
+	last, err := readOne[int64](ctx, s, lastInWindow, f.ToldTo, feedWindow)
 	if err != nil || last == 0 {
 		return nil, 0, err
 	}

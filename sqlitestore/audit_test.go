@@ -22,7 +22,7 @@ var (
 	audited = []string{"RemoveSecondFactor", "SetNeedsSecondFactor", "SetRecoveryCodes", "SetTOTP", "UseRecoveryCode", "AddPasskey",
 		"RenamePasskey", "RemovePasskey",
 		"Audit", "RevokeAPIKey", "RevokeCounterLink", "EndSession", "EndSessions", "LimitUser", "RemoveUser", "ToggleBankAccount",
-		"UnlinkBankAccount", "RemoveSource", "DeleteWebhook", "RemoveAlertChannel",
+		"UnlinkBankAccount", "RemoveSource", "DeleteWebhook", "RemoveAlertChannel", "AddPhone", "RemovePhone",
 		"CreateAccount", "UpdateAccount", "CreateAPIKey", "CreateCounterLink", "CreateUser", "CreateFirstUser", "SetPassword", "SetRole",
 		"NoteSignIn", "NoteRefusedSignIn",
 		"LinkBankAccount", "SetBankAccountLabel", "SetBankAccountReceiving", "CreateSource", "SetSourceSecret",
@@ -40,7 +40,7 @@ var (
 		"SetSession", "SeeSession", "RemoveSession", "NoteRefusedCall", "SetBeat", "TouchAPIKey", "SetUp", "FinishLinks",
 		"RecordPage", "NotePollFault", "IndexSearch",
 		"Settle", "MoveRetries", "PullRetries", "SettleStream", "SettleAlert", "SettlePaymentFeed", "AskToMatch",
-		"Reclaim", "Probe", "RefreshCredentials",
+		"PushKey", "ChangePhone", "SettlePhone", "Reclaim", "Probe", "RefreshCredentials",
 	}
 	reading = []string{"TOTP", "PasskeyByCredential",
 		"APIKeyByHash", "CounterLinkByHash", "SetUpOpen", "UserByName", "BankAccountSummaries", "FirstDay", "BankAccountDays", "HoursBetween",
@@ -48,7 +48,8 @@ var (
 		"InboundBodies", "InboundSources", "KnownEvents",
 		"PolledSources", "Transactions", "Unindexed", "IDsOf", "TransactionsIn", "WebhookSecrets", "WebhookHealth", "RecentAttempts", "Pending",
 		"DeliveryFacts", "DeliveriesOf",
-		"FailedDeliveries", "AlertConditions", "PaymentsToTell", "QueueStatus", "NewestTime", "AnswerTimes", "OldestDue", "WriterBeat",
+		"FailedDeliveries", "AlertConditions", "PaymentsToTell", "PaymentsToPush",
+		"QueueStatus", "NewestTime", "AnswerTimes", "OldestDue", "WriterBeat",
 		"UnmatchedTransactions", "PaymentCandidates",
 		"RequestsAsking", "AnyReference", "AskedMatches", "MatchedByHand",
 	}

@@ -19,6 +19,7 @@ func TestKeptTables(t *testing.T) {
 		"transaction_notes", "transaction_reports", "import_repeats", "removed_transactions", "shifts", "payment_requests", "payment_matches",
 		"asked_matches",
 		"bank_account_balances", "audit", "alert_preferences", "alert_channels", "alert_conditions", "alert_messages", "payment_feeds",
+		"push_keys", "phones",
 	}
 	kept := sqlitestore.KeptTables()
 	for _, row := range peek(t, create(t),

@@ -183,7 +183,8 @@ var unlimitedReads = []string{
 	// A shift is what a cashier did, on whatever bank account.
 	"OpenShift", "Shift", "Shifts",
 	// About alerts, the file and the machine.
-	"AlertPreferences", "AlertChannels", "AlertMessages", "AlertConditions", "PaymentsToTell", "StorageStatus", "BackupStatus", "GuideHidden",
+	"AlertPreferences", "AlertChannels", "AlertMessages", "AlertConditions", "PaymentsToTell", "Phones", "PaymentsToPush",
+	"StorageStatus", "BackupStatus", "GuideHidden",
 	"Prunable", "Reclaimable", "Unindexed", "WriterBeat", "Beat",
 }
 

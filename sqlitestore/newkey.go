@@ -262,6 +262,13 @@ var sealedTables = []sealedTable{
 	{name: "alert_channels", about: `medium, '', medium, 1`, rows: `true`,
 		columns: []sealedColumn{{"settings", sealAlert}},
 		dropped: func(*sealer) []any { return []any{[]byte{}} }},
+	// Whoever has such a phone turns it on again.
+	{name: "push_keys", about: `'', '', '', 0`, rows: `true`,
+		columns: []sealedColumn{{"key", sealPushKey}},
+		dropped: func(*sealer) []any { return []any{[]byte{}} }},
+	{name: "phones", about: `name, '', '', 0`, rows: `true`,
+		columns: []sealedColumn{{"address", sealPhone}},
+		dropped: func(*sealer) []any { return []any{[]byte{}} }},
 }
 
 // sealedRow is a row of such a table, with the secrets as they stand in the file.

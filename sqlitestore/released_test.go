@@ -326,6 +326,12 @@ func fillEveryTable(t *testing.T, h *history) {
 	must(t, err)
 	must(t, h.service.Alerts.SetPaymentFeed(ctx, account, alert.Telegram,
 		alert.PaymentFeed{On: true, Type: app.In, Least: 1000, Content: true}))
+	_, err = h.service.Alerts.PushKey(ctx, account)
+	must(t, err)
+	_, err = h.service.Alerts.AddPhone(ctx, alert.Phone{AccountID: account, UserID: boss.ID, Name: "phone", Payments: true, CreatedAt: h.now,
+		PhoneAddress: alert.PhoneAddress{Endpoint: "https://push.vn/" + tag, Auth: strings.Repeat("A", 22),
+			P256dh: "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4"}})
+	must(t, err)
 	_, err = h.service.Ledger.CreateCodePattern(ctx, account,
 		paymentcode.Pattern{Prefix: "D" + tag[len(tag)-6:], Least: 6, Most: 6, Alphabet: paymentcode.Digits}, h.now)
 	must(t, err)

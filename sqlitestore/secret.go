@@ -104,6 +104,8 @@ const (
 	sealAPIKey  = "source api key"
 	sealAlert   = "alert channel"
 	sealTOTP    = "authenticator app"
+	sealPhone   = "phone"
+	sealPushKey = "push key"
 
 	sealStream         = "stream"
 	sealStreamPassword = "stream password"

@@ -169,14 +169,17 @@ func (s *Store) EndSessions(ctx context.Context, accountID, id int64) (access.Us
 	})
 }
 
-// endSessions gives the user of a line of the audit log a new generation, and writes the
-// line with the user's name.
+// endSessions gives the user of a line of the audit log a new generation, removes the
+// user's phones, and writes the line with the user's name.
 func endSessions(ctx context.Context, tx *tx, l app.AuditLine) (access.User, error) {
 	if err := stillSignedIn(ctx, tx, l.NounID); err != nil {
 		return access.User{}, err
 	}
 	err := tx.changeOne(access.ErrNoUser, `UPDATE users SET generation = ? WHERE account_id = ? AND id = ?`,
 		newGeneration(), l.AccountID, l.NounID)
+	if err == nil {
+		err = tx.exec(`DELETE FROM phones WHERE user_id = ?`, l.NounID)
+	}
 	if err != nil {
 		return access.User{}, err
 	}
@@ -220,6 +223,9 @@ func (s *Store) SetRole(ctx context.Context, accountID, id int64, role access.Ro
 		before := u.Role
 		u.Role, u.Generation = role, newGeneration()
 		if err := tx.exec(`UPDATE users SET role = ?, generation = ? WHERE id = ?`, string(role), u.Generation, id); err != nil {
+			return u, err
+		}
+		if err := tx.exec(`DELETE FROM phones WHERE user_id = ?`, id); err != nil {
 			return u, err
 		}
 		return u, tx.audit(ctx, accountID, app.DeedUserRole, id, app.AuditNamed(u.Name).Changed("role", string(before), string(role)))
@@ -299,7 +305,7 @@ func (s *Store) RemoveUser(ctx context.Context, accountID, id int64) error {
 		if err != nil {
 			return err
 		}
-		for _, table := range []string{"sessions", "recovery_codes", "passkeys", "user_bank_accounts"} {
+		for _, table := range []string{"sessions", "phones", "recovery_codes", "passkeys", "user_bank_accounts"} {
 			if err := tx.exec(`DELETE FROM `+table+` WHERE user_id = ?`, id); err != nil {
 				return err
 			}

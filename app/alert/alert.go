@@ -62,6 +62,7 @@ type Error struct {
 	Text       app.Text
 	RetryAfter time.Duration // as the other side asked; 0: it didn't
 	Partly     bool          // some of the recipients got it
+	Gone       bool          // the recipient is there no more
 }
 
 func (e *Error) Error() string { return e.Text.EN }
@@ -252,12 +253,16 @@ func alertWait(waits []time.Duration, failures int, err error) time.Duration {
 	return wait
 }
 
-// sendAlert sends one message within Timeout. A panic of the sender is an
-// error that names its type only: its value may hold a secret.
 func (s *Service) sendAlert(ctx context.Context, c Channel, m Message) error {
+	return guarded(ctx, func(ctx context.Context) error { return s.config.Send(ctx, c, m) })
+}
+
+// guarded sends one message within Timeout. A panic of the sender is an error that names
+// its type only: its value may hold a secret.
+func guarded(ctx context.Context, send func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, Timeout)
 	defer cancel()
-	err := app.Protected(func() error { return s.config.Send(ctx, c, m) })
+	err := app.Protected(func() error { return send(ctx) })
 	if panicked := (*app.PanicError)(nil); errors.As(err, &panicked) {
 		return fmt.Errorf("panic while sending an alert: %T", panicked.Value)
 	}

@@ -34,6 +34,9 @@ var ChatMedia = []Medium{Zalo, Discord, Slack, Lark, Ntfy}
 
 // Name is what people call the medium.
 func (m Medium) Name() app.Text {
+	if m == OnPhone {
+		return app.Text{EN: "phone", VI: "điện thoại"}
+	}
 	name := map[Medium]string{Email: "email", Zalo: "Zalo", Discord: "Discord", Slack: "Slack", Lark: "Lark", Ntfy: "ntfy"}[m]
 	name = cmp.Or(name, "Telegram")
 	return app.Text{EN: name, VI: name}

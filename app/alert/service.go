@@ -22,6 +22,9 @@ type Config struct {
 	Send func(ctx context.Context, c Channel, m Message) error
 	// TelegramChats asks a bot for its chats, as [Service.TelegramChats] says.
 	TelegramChats func(ctx context.Context, t TelegramSettings) ([]TelegramChat, error)
+	// Push sends one message to a phone. The error is an [*Error] where its push service
+	// didn't take it.
+	Push func(ctx context.Context, p Push) error
 }
 
 // Rooms are the services of which alerts tell.
@@ -42,9 +45,11 @@ type Service struct {
 	zone   *time.Location
 	config Config
 	rooms  Rooms
+	pushes pushes
 }
 
 // NewService makes the use cases over a store.
 func NewService(store Store, c Config, rooms Rooms) *Service {
-	return &Service{Records: store, store: store, zone: rooms.Ledger.Zone(), config: c, rooms: rooms}
+	return &Service{Records: store, store: store, zone: rooms.Ledger.Zone(), config: c, rooms: rooms,
+		pushes: pushes{ringings: map[ringKey]*ringing{}}}
 }

@@ -2,6 +2,7 @@ package alert
 
 import (
 	"context"
+	"time"
 
 	"baoco/app"
 )
@@ -18,6 +19,11 @@ type Records interface {
 	// RemoveAlertChannel ends the channel of a medium. CodeNotFound where there
 	// is none.
 	RemoveAlertChannel(ctx context.Context, accountID int64, medium Medium) error
+	// Phones lists the phones of a user by id, or those of every user where userID is 0.
+	// Those whose address was lost with the key file are left out.
+	Phones(ctx context.Context, userID int64) ([]Phone, error)
+	// RemovePhone removes a phone of a user. ErrNoPhone where there is none.
+	RemovePhone(ctx context.Context, userID, id int64) error
 }
 
 // Store remembers for [Service]. What [app.Records] and [app.Store] say of all stores holds
@@ -53,4 +59,18 @@ type Store interface {
 	// SettlePaymentFeed keeps how far c.Feed has got since toldTo. It does nothing
 	// where the feed was switched off or on meanwhile.
 	SettlePaymentFeed(ctx context.Context, c Channel, toldTo int64) error
+	// PushKey gives the private key of an account, and makes one where there is none.
+	PushKey(ctx context.Context, accountID int64) ([]byte, error)
+	// AddPhone inserts a phone. One with the same endpoint is removed where it is another
+	// user's; the user's own is given the name, the language and the address of p.
+	// ErrTooManyPhones beyond MaxPhones.
+	AddPhone(ctx context.Context, p Phone) (Phone, error)
+	// ChangePhone keeps for what a phone rings, and when. ErrNoPhone where there is none.
+	ChangePhone(ctx context.Context, p Phone) error
+	// SettlePhone keeps what a phone knows. One that is gone is no error.
+	SettlePhone(ctx context.Context, id int64, conditions []Condition) error
+	// PaymentsToPush lists money in of the transactions after an id that were recorded since
+	// a time, but for that of statement files and of bank accounts that are off. seen is the
+	// last transaction that it looked at; after -1 it lists none, and seen is the newest.
+	PaymentsToPush(ctx context.Context, after int64, since time.Time) (list []app.Transaction, seen int64, _ error)
 }

@@ -35,6 +35,8 @@ type Config struct {
 	Alert func(ctx context.Context, c alert.Channel, m alert.Message) error
 	// TelegramChats asks a bot for its chats, as [alert.Config] says.
 	TelegramChats func(ctx context.Context, t alert.TelegramSettings) ([]alert.TelegramChat, error)
+	// Push sends one message to a phone, as [alert.Config] says.
+	Push func(ctx context.Context, p alert.Push) error
 	// Schedule is the waits before the attempts; nil: [delivery.RetrySchedule].
 	Schedule []time.Duration
 }
@@ -72,7 +74,7 @@ func New(c Config) *All {
 	a.Inbound = inbound.NewService(c.Store, inbound.Config{Targets: c.Targets, Providers: c.Providers, Read: c.Read, Poll: c.Poll},
 		a.Ledger, a.Deliveries)
 	a.Streams = stream.NewService(c.Store, stream.Config{Targets: c.Targets, OpenBroker: c.OpenBroker}, a.Ledger)
-	a.Alerts = alert.NewService(c.Store, alert.Config{Targets: c.Targets, Send: c.Alert, TelegramChats: c.TelegramChats},
+	a.Alerts = alert.NewService(c.Store, alert.Config{Targets: c.Targets, Send: c.Alert, TelegramChats: c.TelegramChats, Push: c.Push},
 		alert.Rooms{Ledger: a.Ledger, Payments: a.Payments, Deliveries: a.Deliveries, Inbound: a.Inbound, Streams: a.Streams, Upkeep: a.Upkeep})
 	return a
 }

@@ -47,3 +47,30 @@ ALTER TABLE shifts ADD COLUMN closing TEXT;
 ALTER TABLE accounts ADD COLUMN guide_skipped TEXT NOT NULL DEFAULT '';
 UPDATE accounts SET guide_skipped = 'overview' WHERE 'guide_hidden_' || id IN (SELECT name FROM settings);
 DELETE FROM settings WHERE name GLOB 'guide_hidden_*';
+
+-- Phones that ring by Web Push, and the key by which push services know an account.
+CREATE TABLE push_keys (
+  id         INTEGER PRIMARY KEY AUTOINCREMENT,
+  account_id INTEGER NOT NULL UNIQUE REFERENCES accounts,
+  key        BLOB NOT NULL -- sealed; empty: lost
+) STRICT;
+
+CREATE TABLE phones (
+  id              INTEGER PRIMARY KEY AUTOINCREMENT,
+  account_id      INTEGER NOT NULL REFERENCES accounts,
+  user_id         INTEGER NOT NULL REFERENCES users,
+  name            TEXT NOT NULL,
+  lang            TEXT NOT NULL,
+  endpoint_hash   BLOB NOT NULL UNIQUE, -- SHA-256
+  address         BLOB NOT NULL,        -- sealed JSON; empty: lost
+  created_at      INTEGER NOT NULL,
+  payments        INTEGER NOT NULL,
+  bank_account_id INTEGER REFERENCES bank_accounts, -- NULL: all
+  least           INTEGER NOT NULL, -- smallest amount
+  amounts         INTEGER NOT NULL, -- 1: messages hold amounts
+  attention       INTEGER NOT NULL,
+  quiet_from      TEXT NOT NULL,    -- such as 22:00; empty: it always rings
+  quiet_to        TEXT NOT NULL,
+  conditions      TEXT NOT NULL     -- JSON: what needs attention, as far as the phone knows
+) STRICT;
+CREATE INDEX phones_user ON phones (user_id);

@@ -59,6 +59,6 @@ func NewService(ctx context.Context, store *sqlitestore.Store, schedule []time.D
 		Store: store, Zone: zone, Targets: targets,
 		Providers: provider.Facts(), Read: provider.Read, Poll: scheduler.NewPoller(targets, zone, Version, nil).Poll,
 		Send: sender.Send, OpenBroker: scheduler.BrokersOf(targets), Alert: alerter.Send, TelegramChats: alerter.TelegramChats,
-		Schedule: schedule,
+		Push: alerter.Push, Schedule: schedule,
 	}), sender, nil
 }
