@@ -37,6 +37,8 @@ var fieldNames = map[string]Text{
 	"colour":            {EN: "Colour", VI: "Màu"},
 	"date":              {EN: "Date", VI: "Ngày"},
 	"daily_at":          {EN: "Time of the backup", VI: "Giờ sao lưu"},
+	"quiet_from":        {EN: "Quiet from", VI: "Không báo từ"},
+	"quiet_to":          {EN: "Quiet until", VI: "Không báo đến"},
 	"report_time":       {EN: "Time of the report", VI: "Giờ gửi tổng kết"},
 	"note":              {EN: "Note", VI: "Ghi chú"},
 	"scope":             {EN: "Permissions", VI: "Quyền"},

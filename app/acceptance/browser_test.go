@@ -245,3 +245,17 @@ func TestBrowserPasskeys(t *testing.T) {
 	tools.drive(t, "passkeys.mjs", map[string]any{"base": strings.Replace(p.url, "127.0.0.1", "localhost", 1), "plain": p.url, "name": "lan",
 		"password": browserPassword})
 }
+
+// TestBrowserPhones is on localhost, where browsers have workers as they have them on
+// https, and then at a plain name, where they have none.
+func TestBrowserPhones(t *testing.T) {
+	t.Parallel()
+	tools := findBrowser(t)
+	dir := t.TempDir()
+	p := serveIn(t, dir, anyPort)
+	do(t, dir, "bank", "link", "--bank", "ACB", "--number", "19354957", "--name", "NGUYEN VAN A")
+	do(t, dir, "transaction", "add", "--amount", "200000", "--content", "DH 1")
+	createOwner(t, dir)
+	tools.drive(t, "phones.mjs", map[string]any{"base": strings.Replace(p.url, "127.0.0.1", "localhost", 1), "name": "lan",
+		"plain": strings.Replace(p.url, "127.0.0.1", "shop.lan", 1), "password": browserPassword})
+}

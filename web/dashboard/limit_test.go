@@ -164,7 +164,12 @@ var limitedRoutes = map[string][]string{
 	"POST /settings/alerts/{medium}/test":     {"/settings/alerts/ntfy/test"},
 	"GET /settings/alerts/{medium}/remove":    {"/settings/alerts/ntfy/remove"},
 	"POST /settings/alerts/{medium}/remove":   {"/settings/alerts/ntfy/remove"},
-	"GET /system":                             {"/system"}, "POST /system/backup": {"/system/backup daily_at=02:30"},
+	"GET /settings/phones":                    {"/settings/phones"}, "POST /settings/phones": {"/settings/phones"},
+	"POST /settings/phones/{id}":        {"/settings/phones/{small}", "/settings/phones/1 payments=1&bank_account_id={bank}"},
+	"POST /settings/phones/{id}/test":   {"/settings/phones/{small}/test"},
+	"POST /settings/phones/{id}/remove": {"/settings/phones/{small}/remove"},
+	"GET /sw.js":                        {"/sw.js"},
+	"GET /system":                       {"/system"}, "POST /system/backup": {"/system/backup daily_at=02:30"},
 
 	"GET /manifest.webmanifest": {"/manifest.webmanifest"}, "GET /help": {"/help"}, "GET /help/{page}": {"/help/users", "/help/first-hour"},
 

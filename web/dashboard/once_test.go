@@ -61,6 +61,7 @@ var harmlessTwice = []string{
 	"/settings/alerts", "/settings/alerts/report", "/settings/alerts/telegram", "/settings/alerts/telegram/chats",
 	"/settings/alerts/email", "/settings/alerts/{medium}/chat",
 	"/settings/alerts/{medium}/payments", "/settings/alerts/{medium}/test", "/settings/alerts/{medium}/remove",
+	"/settings/phones", "/settings/phones/{id}", "/settings/phones/{id}/test", "/settings/phones/{id}/remove",
 }
 
 // Whoever adds an action says whether its form counts once.

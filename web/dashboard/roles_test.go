@@ -168,6 +168,12 @@ o - - -  POST /settings/alerts/{medium}/payments
 o - - -  POST /settings/alerts/{medium}/test
 o - - -  GET  /settings/alerts/{medium}/remove
 o - - -  POST /settings/alerts/{medium}/remove
+o a - c  GET  /settings/phones
+o a - c  POST /settings/phones
+o a - c  POST /settings/phones/{id}
+o a - c  POST /settings/phones/{id}/test
+o a - c  POST /settings/phones/{id}/remove
+open     GET  /sw.js
 o - - -  GET  /settings/audit
 o - - -  GET  /settings/audit/export
 o - - -  GET  /system

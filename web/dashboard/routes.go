@@ -177,6 +177,12 @@ var table = []page{
 	{"POST", "/settings/alerts/{medium}/test", ownerOnly, (*Server).testAlert, still},
 	{"GET", "/settings/alerts/{medium}/remove", ownerOnly, (*Server).removeAlert, still},
 	{"POST", "/settings/alerts/{medium}/remove", ownerOnly, (*Server).removeAlert, still},
+	{"GET", phonesPath, useCounter, (*Server).phonesPage, still},
+	{"POST", phonesPath, useCounter, (*Server).addPhone, still},
+	{"POST", phonesPath + "/{id}", useCounter, (*Server).changePhone, still},
+	{"POST", phonesPath + "/{id}/test", useCounter, (*Server).testPhone, still},
+	{"POST", phonesPath + "/{id}/remove", useCounter, (*Server).removePhone, still},
+	{"GET", "/sw.js", open, (*Server).serviceWorker, still},
 
 	{"GET", auditPath, ownerOnly, (*Server).auditPage, still},
 	{"GET", auditPath + "/export", ownerOnly, (*Server).exportAudit, lasting},

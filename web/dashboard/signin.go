@@ -105,7 +105,7 @@ func (s *Server) begin(v *visit, u access.User) error {
 }
 
 func (s *Server) signOut(v *visit) error {
-	if err := s.sessions.Destroy(v.Context()); err != nil {
+	if err := errors.Join(s.forgetPhone(v), s.sessions.Destroy(v.Context())); err != nil {
 		return err
 	}
 	http.Redirect(v.w, v.Request, "/login", http.StatusSeeOther)

@@ -62,8 +62,8 @@ func (w *World) open() *courier.Sender {
 	targets := apptest.Targets(w.T, "127.0.0.1/32")
 	w.Brokers = &Brokers{}
 	sender, alerter := courier.NewSender(targets, "test", nil), scheduler.NewAlerter(targets, "test", nil)
-	w.World = apptest.Open(w.T, w.Path, services.Config{Targets: targets, Send: sender.Send,
-		Alert: alerter.Send, TelegramChats: alerter.TelegramChats, OpenBroker: w.Brokers.open})
+	w.World = apptest.Open(w.T, w.Path, services.Config{Targets: targets, Send: sender.Send, Alert: alerter.Send,
+		TelegramChats: alerter.TelegramChats, Push: alerter.Push, OpenBroker: w.Brokers.open})
 	return sender
 }
 
