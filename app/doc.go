@@ -19,7 +19,7 @@
 //   - app/target: which addresses may be called. app/delivery: webhooks, deliveries,
 //     attempts, resends, signatures, explanations. app/inbound: sources, calls, lists,
 //     files, retries, links, repeats. app/stream: streams to brokers. app/alert: what needs
-//     attention, channels, messages, feeds, the report of the day.
+//     attention, channels, messages, feeds, phones, the report of the day.
 //   - app/services: makes the services of all rooms, once.
 //   - app/provider: one file for each provider: its texts, how its calls are
 //     verified and read, how its list is asked for and read.
@@ -32,8 +32,9 @@
 //     app/paymentcode: payment codes in contents.
 //     app/woocommerce: the plugin for WooCommerce, in PHP.
 //     app/password: passwords. app/secondfactor: codes of authenticator apps,
-//     recovery codes. app/passkey: passkeys. app/replica: where a replica lies, and
-//     the program Litestream that carries it there.
+//     recovery codes. app/passkey: passkeys. app/webpush: messages that one browser
+//     reads. app/replica: where a replica lies, and the program Litestream that carries
+//     it there.
 //   - app/command: the command line, a file for each noun. In it, terminal has
 //     what every command shares, session the open file, upkeep looks after it, serve
 //     wires the server, bench measures it, demo shows it,
@@ -254,7 +255,8 @@
 //     message about it outside the dashboard. alert.Channel: where alerts go.
 //     PaymentFeed: what a channel tells of every payment, where that is switched on.
 //     Condition: what a channel knows of an Attention: since when it lasts, when
-//     it was told.
+//     it was told. Phone (điện thoại): a browser of a user that rings, by Web Push.
+//     Push: one message to it.
 //   - CounterLink (đường dẫn màn hình quầy): opens the counter screen on a shop's
 //     tablet, which shows money in and nothing else.
 //   - Passkey (passkey, khoá đăng nhập): a key on a phone, computer or security key of
