@@ -77,6 +77,7 @@ type Server struct {
 	eventStreams wire.Lasting
 	testPayments wire.Buckets[int64] // by account
 	requests     wire.Buckets[int64] // payment requests, by user
+	pushed       wire.Buckets[int64] // phones added and tests sent to them, by user
 	held         heldFiles
 
 	// See routes.go.

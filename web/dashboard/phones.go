@@ -78,7 +78,7 @@ func phoneHere(v *visit) int64 {
 
 // addPhone adds the visitor's browser, which has subscribed.
 func (s *Server) addPhone(v *visit) error {
-	if !s.throttle.bySignedIn(v.user.ID, v.now) {
+	if !s.mayPush(v) {
 		return s.showPhones(v, phoneCard{}, errTooManyGuesses)
 	}
 	p, err := s.Services.Alerts.AddPhone(v.Context(), alert.Phone{
@@ -124,9 +124,17 @@ func (s *Server) endPhone(v *visit, err error, done app.Text) error {
 	return s.redirect(v, phonesPath, done)
 }
 
+// pushPace bounds what a user has sent to addresses of their own choice.
+var pushPace = wire.Pace{Burst: 10, PerMinute: 5}
+
+func (s *Server) mayPush(v *visit) bool {
+	_, _, may := s.pushed.Take(v.user.ID, pushPace, v.now)
+	return may
+}
+
 // testPhone sends a test and shows its result.
 func (s *Server) testPhone(v *visit) error {
-	if !s.throttle.bySignedIn(v.user.ID, v.now) {
+	if !s.mayPush(v) {
 		return s.showPhones(v, phoneCard{Phone: alert.Phone{ID: v.pathID()}}, errTooManyGuesses)
 	}
 	err := s.Services.Alerts.TestPhone(v.Context(), v.user.ID, v.pathID(), v.now)
