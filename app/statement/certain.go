@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strings"
 
+	"golang.org/x/text/unicode/norm"
+
 	"baoco/app"
 )
 
@@ -129,12 +131,14 @@ func (r *Reader) addMarks(line int, m money) error {
 }
 
 // ledgerWords name the sides of an account. ledgerTitles name a company's own ledger of
-// its bank account, where debit is money in, and ledgerCode is an account of the chart of
-// accounts, or the form of a ledger. loanTitles name what is no bank account.
+// its bank account, where debit is money in; those of ledgerBook are known by their marks
+// only, since "số tiền gửi" is an amount. ledgerCode is an account of the chart of accounts,
+// or the form of a ledger. loanTitles name what is no bank account.
 var (
 	ledgerWords  = listOf("no|co|debit|credit")
-	ledgerTitles = listOf("so cai|so chi tiet|so ke toan|so quy|so tien gui|so theo doi|so nhat ky|nhat ky chung|cong no|ledger|bank book|" +
-		"cash book")
+	ledgerTitles = listOf("so cai|so chi tiet tai khoan|so chi tiet cac tai khoan|so chi tiet tk|so ke toan|nhat ky chung|" +
+		"doi chieu cong no|general ledger|account ledger|bank book|cash book")
+	ledgerBook = regexp.MustCompile(`(?i)sổ (?:chi tiết|quỹ|tiền gửi|theo dõi|nhật ký)`)
 	ledgerCode = regexp.MustCompile(` (?:tai khoan|tk|account) (?:so |no )?(?:11[12]|131|331)\d?[a-z]* (?:\D|$)| mau so s\d\d`)
 	loanTitles = listOf("khoan vay|tien vay|hop dong tin dung|khe uoc|du no|lai phai tra|loan statement|loan account|loan no|loan number|" +
 		"the tin dung|credit card")
@@ -149,15 +153,16 @@ func (r *Reader) title(rec record) error {
 			text += " " + c.Plain()
 		}
 	}
-	words, text := wordsOf(text), app.CleanText(strings.TrimSpace(text), 60)
+	text = norm.NFC.String(strings.TrimSpace(text))
+	words, shown := wordsOf(text), app.CleanText(text, 60)
 	switch {
 	case loanTitles.in(words) && !r.options.mapsMoney():
 		return withFlag("--map credit=…", refusedAt(rec.Line,
 			"“%s” is of a loan or a credit card, whose money isn’t that of a bank account; import the statement of the account, or choose "+
 				"the columns yourself",
-			"“%s” là của khoản vay hoặc thẻ tín dụng, không phải tiền trong tài khoản; hãy nhập sao kê tài khoản, hoặc tự chọn cột", text))
-	case ledgerTitles.in(words), ledgerCode.MatchString(words):
-		return r.ledger(rec.Line, text)
+			"“%s” là của khoản vay hoặc thẻ tín dụng, không phải tiền trong tài khoản; hãy nhập sao kê tài khoản, hoặc tự chọn cột", shown))
+	case ledgerTitles.in(words), ledgerBook.MatchString(text), ledgerCode.MatchString(words):
+		return r.ledger(rec.Line, shown)
 	}
 	return nil
 }

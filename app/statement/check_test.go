@@ -344,28 +344,31 @@ func TestOtherBooks(t *testing.T) {
 	const two = "Ngày;Nội dung;Nợ;Có;Ghi chú\n"
 	const rows = "01/11/2026;a;5000;;\n02/11/2026;b;;2000;\n"
 	const want = "1 OUT 5000 a, 2 IN 2000 b"
+	const account = "1 OUT 5000 a acc 11212345678, 2 IN 2000 b acc 11212345678"
 	const loan, ledger = "is of a loan", "is of a company’s own ledger"
 	for content, says := range map[string]string{
-		"Sao kê khoản vay;;;;\n" + two + rows:                                     loan,
-		"LOAN STATEMENT;;;;\n" + two + rows:                                       loan,
-		"Hợp đồng tín dụng số 12;;;;\n" + two + rows:                              loan,
-		"Dư nợ hiện tại:;50.000.000;;;\n" + two + rows:                            loan,
-		"Ngày;Nội dung;Ghi nợ;Ghi có;Dư nợ\n" + rows:                              "column E, “Dư nợ”, is not read, since it is of a loan",
-		"Ngày;Nội dung;Ghi nợ;Ghi có;Lãi phải trả\n" + rows:                       "column E, “Lãi phải trả”",
-		"Date;Details;Debit;Credit;Outstanding\n" + rows:                          "column E, “Outstanding”",
-		"SAO KÊ THẺ TÍN DỤNG;;\nNgày;Nội dung;Số tiền\n1/1/26;a;5\n2/1/26;b;-5\n": loan,
-		"KH: NGUYEN THI LOAN;;;;\n" + two + rows:                                  want,
-		"SỔ CHI TIẾT TIỀN GỬI NGÂN HÀNG;;;;\n" + two + rows:                       ledger,
-		"SỔ QUỸ;;;;\n" + two + rows:                                               ledger,
-		"BANK BOOK;;;;\n" + two + rows:                                            ledger,
-		"Mẫu số S08-DN;;;;\n" + two + rows:                                        ledger,
-		"Tài khoản: 1121 - Tiền gửi VND;;;;\n" + two + rows:                       ledger,
-		"Tài khoản:;112;;;\n" + two + rows:                                        ledger,
-		"Số tài khoản: 1121 2345 678;;;;\n" + two + rows:                          "1 OUT 5000 a acc 11212345678, 2 IN 2000 b acc 11212345678",
-		"SỔ PHỤ TÀI KHOẢN;;;;\n" + two + rows:                                     want,
-		"SỔ CHI TIẾT;;;;\nNgày;Nội dung;Chi;Thu\n" + rows:                         want,
-		"Ngày;Nội dung;Ghi nợ;Ghi có;TK\n01/11/2026;a;5;;1121\n":                  ledger,
-		"Ngày;Nội dung;Ghi nợ;Ghi có;TK ĐƯ\n01/11/2026;a;5;;131\n":                ledger,
+		"Sao kê khoản vay;;;;\n" + two + rows:                                        loan,
+		"LOAN STATEMENT;;;;\n" + two + rows:                                          loan,
+		"Hợp đồng tín dụng số 12;;;;\n" + two + rows:                                 loan,
+		"Dư nợ hiện tại:;50.000.000;;;\n" + two + rows:                               loan,
+		"Ngày;Nội dung;Ghi nợ;Ghi có;Dư nợ\n" + rows:                                 "column E, “Dư nợ”, is not read, since it is of a loan",
+		"Ngày;Nội dung;Ghi nợ;Ghi có;Lãi phải trả\n" + rows:                          "column E, “Lãi phải trả”",
+		"Date;Details;Debit;Credit;Outstanding\n" + rows:                             "column E, “Outstanding”",
+		"SAO KÊ THẺ TÍN DỤNG;;\nNgày;Nội dung;Số tiền\n1/1/26;a;5\n2/1/26;b;-5\n":    loan,
+		"KH: NGUYEN THI LOAN;;;;\n" + two + rows:                                     want,
+		"SỔ CHI TIẾT TIỀN GỬI NGÂN HÀNG;;;;\n" + two + rows:                          ledger,
+		strings.Repeat("CÔNG TY ", 20) + ";SỔ QUỸ;;;\n" + two + rows:                 ledger,
+		"BANK BOOK;;;;\n" + two + rows:                                               ledger,
+		"Mẫu số S08-DN;;;;\n" + two + rows:                                           ledger,
+		"Tài khoản: 1121 - Tiền gửi VND;;;;\n" + two + rows:                          ledger,
+		"Tài khoản:;112;;;\n" + two + rows:                                           ledger,
+		"Số tài khoản: 1121 2345 678;;;;\n" + two + rows:                             account,
+		"Tổng số tiền gửi: 2.000;Mã số Quý khách: 7;Hồ sơ chi tiết;;\n" + two + rows: want,
+		"Ledger balance: 7.000;;;;\n" + two + rows:                                   want,
+		"SỔ PHỤ TÀI KHOẢN;;;;\n" + two + rows:                                        want,
+		"SỔ CHI TIẾT;;;;\nNgày;Nội dung;Chi;Thu\n" + rows:                            want,
+		"Ngày;Nội dung;Ghi nợ;Ghi có;TK\n01/11/2026;a;5;;1121\n":                     ledger,
+		"Ngày;Nội dung;Ghi nợ;Ghi có;TK ĐƯ\n01/11/2026;a;5;;131\n":                   ledger,
 	} {
 		got := ""
 		rows, err := tryRows(t, write(t, content), statement.Options{Zone: zone})
