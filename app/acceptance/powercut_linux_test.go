@@ -43,8 +43,8 @@ func TestPowerCuts(t *testing.T) {
 	slices.Sort(resumed)
 	t.Logf("%d power cuts, %d acknowledged before them, %d deliveries made after them; the first %v after the start of the server, at most %v",
 		images, acked, pending, resumed[len(resumed)/2], resumed[len(resumed)-1])
-	if acked < images*20 || pending == 0 {
-		t.Error("too thin a load to show anything")
+	if pending == 0 {
+		t.Error("no delivery was left to make: this shows nothing of them")
 	}
 }
 
@@ -102,7 +102,8 @@ func cutUnderLoad(t *testing.T, images int, prepare func(*disk)) (installation, 
 	defer stop()
 	var taken []image
 	for range images {
-		time.Sleep(time.Duration(20+rand.IntN(180)) * time.Millisecond) // the power fails at any moment of the load
+		enough := len(calls.acknowledged()) + 20 + rand.IntN(80) // the power fails at any moment of the load
+		eventually(t, "calls are acknowledged", func() bool { return len(calls.acknowledged()) >= enough })
 		i := image{chance: []float64{0, 0.5, 0.9, 0.99}[rand.IntN(4)]}
 		atNext(d, moments[rand.IntN(len(moments))], func() {
 			i.acked = calls.acknowledged()
