@@ -71,7 +71,7 @@ func TestReport(t *testing.T) {
 		s.until(t, "07 21:40") // three tries
 		s.report(t, "21:30")   // the same again
 		c.answerBy(nil)
-		s.until(t, "07 23:59")
+		s.until(t, "07 22:10")
 		all := []string{first, late, "", "", "Day book 07/01/2000 … As of 21:30", "As of 21:31", "As of 21:36",
 			"Day book 07/01/2000 … As of 21:51"}
 		c.wantTexts(t, all...)
