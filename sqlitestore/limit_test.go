@@ -247,7 +247,8 @@ func readsWithin(t *testing.T, w *apptest.World, own, hidden paidTo, limits ...a
 		}}, at)
 		must(t, err)
 		must(t, w.Services.Ledger.SetNote(t.Context(), 1, tr.ID, "", app.Note{Text: "note of " + id, ChangedAt: at}))
-		w.Change(`INSERT INTO bank_account_balances (bank_account_id, day, amount, at, source_id) VALUES (?, ?, ?, ?, 1) ON CONFLICT DO NOTHING`,
+		w.Change(`INSERT INTO bank_account_balances (bank_account_id, day, amount, at, source_id) VALUES (?, ?, ?, ?, 1)
+			ON CONFLICT DO UPDATE SET amount = excluded.amount`,
 			b.ID, int64(app.DayOf(at, time.UTC)), amount, at.Unix())
 		return tr.ID
 	}
