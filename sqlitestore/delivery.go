@@ -282,15 +282,18 @@ func (s *Store) AddTest(ctx context.Context, accountID, webhookID int64, sample 
 		if o.Secrets.Current == "" {
 			return o, delivery.ErrSecretLost
 		}
-		payload, err := json.Marshal(o.Payload)
-		if err != nil {
-			return o, err
-		}
 		o.Delivery = delivery.Delivery{AccountID: accountID, WebhookID: webhookID, State: app.DeliveryCancelled,
 			CreatedAt: time.UnixMilli(now.UnixMilli()), Test: true}
 		o.ID, err = tx.insert(`INSERT INTO deliveries (account_id, webhook_id, sample, state, attempts, retry, created_ms, single)
-			VALUES (?, ?, ?, 3, 0, 0, ?, 1)`,
-			accountID, webhookID, string(payload), now.UnixMilli())
+			VALUES (?, ?, '{}', 3, 0, 0, ?, 1)`, accountID, webhookID, now.UnixMilli())
+		if err != nil {
+			return o, err
+		}
+		o.Payload.TestID = o.ID
+		payload, err := json.Marshal(o.Payload)
+		if err == nil {
+			err = tx.exec(`UPDATE deliveries SET sample = ? WHERE id = ?`, string(payload), o.ID)
+		}
 		if err != nil {
 			return o, err
 		}

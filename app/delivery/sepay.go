@@ -31,9 +31,12 @@ type Original struct {
 	Body []byte // of SePay's call, JSON or a form; nil: it isn't kept any more, or there was none
 }
 
-// SePay numbers its transactions too. Ids of our own begin here, so that none is the same as
-// one of SePay's: a shop skips an id that it knows.
-const ownSepayIDs = 1_000_000_000
+// SePay numbers its transactions too. Ids of our own begin here, and those of tests after them, so
+// that none is the same as another: a shop skips an id that it knows. All fit into 32 bits.
+const (
+	ownSepayIDs  = 1_000_000_000
+	testSepayIDs = 2_000_000_000
+)
 
 // ParseSepayID reads an id of SePay's that can be passed on. 07 and +7 are other ids than 7.
 func ParseSepayID(text string) (id int64, ok bool) {
@@ -50,6 +53,9 @@ func (o Outgoing) sepayBody() []byte {
 	id := o.Original.ID
 	if own, err := strconv.ParseInt(p.ID, 10, 64); id == 0 && err == nil {
 		id = ownSepayIDs + own
+	}
+	if p.Test {
+		id = testSepayIDs + p.TestID
 	}
 	bank, _ := app.FindBank(p.Gateway)
 	orNull := func(text string) string {

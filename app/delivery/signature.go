@@ -79,6 +79,7 @@ type Payload struct {
 	PaymentRequest    app.PaymentState // without an ID: none
 	ReceivingNumber   string           // empty: none was named
 	Test              bool             // the body says that it is a test
+	TestID            int64            `json:",omitempty"` // of the delivery by which a test was sent first; 0: no test
 }
 
 // Payload is the content of all deliveries of the transaction. It never

@@ -163,6 +163,63 @@ func TestSepayFormats(t *testing.T) {
 	}
 }
 
+// The id of a transaction is SePay's own or one of ours, which no other transaction or test has. It
+// is the same on a resend, and after a restart.
+func TestSepayIDs(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.Link("ACB", apptest.SomeAccount)
+	key := []string{"Authorization", "Bearer " + w.APIKey(access.ScopeFull)}
+	shop := newSepayShop(t, func(http.ResponseWriter, string) {})
+	w.Do("POST", "/api/v1/webhooks", `{"name":"shop","kind":"sepay","auth":"apikey","type":"ALL","webhook_url":"`+shop.url+`"}`, key...).
+		WantStatus(t, http.StatusCreated)
+	next := func() (body string, id int64) {
+		t.Helper()
+		var sent struct{ ID int64 }
+		body = shop.next(t).body
+		apptest.Must(t, json.Unmarshal([]byte(body), &sent))
+		return body, sent.ID
+	}
+	var bodies []string // of the history records 1, 2, …
+	ids := map[int64]bool{}
+	send := func(least, end int64) {
+		t.Helper()
+		body, id := next()
+		if id < least || id >= end || ids[id] {
+			t.Errorf("call %d has the id %d, which is known, or not from %d on before %d", len(bodies)+1, id, least, end)
+		}
+		bodies, ids[id] = append(bodies, body), true
+		apptest.Must(t, w.WaitHistory(int64(len(bodies))))
+	}
+	const own, tests = 1_000_000_000, 2_000_000_000
+	sepay, native := w.Sepay(), w.Native()
+	for i := range 2 {
+		w.Wants(webtest.Counts{Recorded: 1}, sepay, fmt.Sprintf(`{"id":%d,"gateway":"ACB","accountNumber":"%s","transferType":"in",
+			"content":"%d","transferAmount":200000}`, 501+i, apptest.SomeAccount, i))
+		send(int64(501+i), int64(502+i))
+		w.Wants(webtest.Counts{Recorded: 1}, native, apptest.Batch(apptest.Transfer{ID: fmt.Sprint("N", i), Content: fmt.Sprint("n", i)}.Native()))
+		send(own+1, tests)
+		w.Do("POST", "/api/v1/webhooks/1/test", "", key...).WantStatus(t, http.StatusOK)
+		send(tests+1, 1<<31)
+	}
+	for restart := range 2 {
+		for i, body := range bodies {
+			w.Do("POST", fmt.Sprintf("/api/v1/webhooks/%d/resend", i+1), "", key...).WantStatus(t, http.StatusAccepted)
+			if again, _ := next(); again != body {
+				t.Errorf("record %d is sent again as %s, and was %s", i+1, again, body)
+			}
+		}
+		if restart == 0 {
+			w.Stop()
+			w.Start()
+		}
+	}
+	w.Do("POST", "/api/v1/webhooks/1/test", "", key...).WantStatus(t, http.StatusOK)
+	if _, id := next(); id <= tests || ids[id] {
+		t.Errorf("a test after a restart has the id %d", id)
+	}
+}
+
 // A shop of SePay's took a delivery where it answers 2xx and doesn't say that it failed.
 func TestAnswersOfSepayShops(t *testing.T) {
 	t.Parallel()
