@@ -3,29 +3,19 @@ package dashboard
 import (
 	"bytes"
 	"compress/gzip"
-	"crypto/sha256"
-	"encoding/hex"
 	"io/fs"
 	"net/http"
 	"path"
-	"strings"
 	"sync"
-	"time"
 
 	"baoco/web/wire"
 )
 
-// staticFile is a file of the binary. sum, the first digits of its digest, stands
-// in its address, so that browsers keep the file until it changes.
-type staticFile struct {
-	data, gzipped []byte
-	sum           string
-}
-
 // staticFiles are made when a server asks for them: commands, which link this
-// package, start in half the time.
-var staticFiles = sync.OnceValue(func() map[string]staticFile {
-	files := map[string]staticFile{}
+// package, start in half the time. The sum of a file stands in its address, so that browsers keep
+// the file until it changes.
+var staticFiles = sync.OnceValue(func() map[string]wire.File {
+	files := map[string]wire.File{}
 	entries, err := fs.ReadDir(dashboardFiles, "static")
 	if err != nil {
 		panic(err)
@@ -35,13 +25,12 @@ var staticFiles = sync.OnceValue(func() map[string]staticFile {
 		if err != nil {
 			panic(err)
 		}
-		sum := sha256.Sum256(data)
-		files[entry.Name()] = staticFile{data, smallest(data), hex.EncodeToString(sum[:6])}
+		files[entry.Name()] = wire.NewFile(staticTypes[path.Ext(entry.Name())], data)
 	}
 	return files
 })
 
-func staticURL(name string) string { return "/static/" + name + "?" + staticFiles()[name].sum }
+func staticURL(name string) string { return "/static/" + name + "?" + staticFiles()[name].Sum }
 
 var staticTypes = map[string]string{
 	".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml", ".png": "image/png",
@@ -52,27 +41,14 @@ var staticTypes = map[string]string{
 func (s *Server) static(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("name")
 	file, found := staticFiles()[name]
-	kind := staticTypes[path.Ext(name)]
-	if !found || kind == "" {
+	if !found || staticTypes[path.Ext(name)] == "" {
 		s.WriteError(w, r, wire.ErrNothingHere())
 		return
 	}
-	h := w.Header()
-	h.Set("Content-Type", kind)
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Cache-Control", "no-cache")
-	if r.URL.RawQuery == file.sum {
-		h.Set("Cache-Control", "public, max-age=31536000, immutable")
+	if r.URL.RawQuery == file.Sum {
+		w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
 	}
-	h.Set("Vary", "Accept-Encoding")
-	h.Set("ETag", `"`+file.sum+`"`)
-	data := file.data
-	if acceptsGzip(r.Header) {
-		data = file.gzipped
-		h.Set("Content-Encoding", "gzip")
-		h.Set("ETag", `"`+file.sum+`-gzip"`) // the compressed bytes differ
-	}
-	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
+	file.Serve(w, r)
 }
 
 // Compression, as browsers ask for it. The static files are compressed once. A
@@ -97,32 +73,8 @@ func compressed(data []byte) []byte {
 	return b.Bytes()
 }
 
-// smallest is data at the best compression there is.
-func smallest(data []byte) []byte {
-	var b bytes.Buffer
-	w, _ := gzip.NewWriterLevel(&b, gzip.BestCompression)
-	_, _ = w.Write(data)
-	_ = w.Close()
-	return b.Bytes()
-}
-
-// acceptsGzip tells whether a client takes a gzipped answer (RFC 9110,
-// 12.5.3): gzip is named, and not with a weight of 0.
-func acceptsGzip(h http.Header) bool {
-	for _, list := range h.Values("Accept-Encoding") {
-		for coding := range strings.SplitSeq(list, ",") {
-			name, weight, _ := strings.Cut(coding, ";")
-			if strings.EqualFold(strings.TrimSpace(name), "gzip") {
-				q, found := strings.CutPrefix(strings.ReplaceAll(strings.ToLower(weight), " ", ""), "q=")
-				return !found || strings.Trim(q, "0.") != ""
-			}
-		}
-	}
-	return false
-}
-
 // compressible tells whether the answer to a visit may be compressed.
 func compressible(r *http.Request) bool {
 	site := r.Header.Get("Sec-Fetch-Site")
-	return r.Method == http.MethodGet && (site == "same-origin" || site == "none") && acceptsGzip(r.Header)
+	return r.Method == http.MethodGet && (site == "same-origin" || site == "none") && wire.AcceptsGzip(r.Header)
 }

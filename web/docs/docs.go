@@ -11,7 +11,6 @@ import (
 	"encoding/json"
 	"html/template"
 	"net/http"
-	"strconv"
 	"sync"
 
 	"baoco/app"
@@ -21,17 +20,24 @@ import (
 // Server answers with the description of the HTTP interface.
 type Server struct {
 	responder *wire.Responder
-	document  []byte
+	document  func() wire.File
 	lang      app.Lang // where neither the visitor nor the browser names one
 	english   func() *reference
 	viet      func() *reference
+	pages     sync.Map // files, by pageKey
+}
+
+type pageKey struct {
+	lang      app.Lang
+	operation *operation // nil: the page that leads to all
 }
 
 // New makes the server of an OpenAPI document in JSON.
 func New(responder *wire.Responder, document []byte, lang app.Lang) *Server {
-	return &Server{responder, document, lang,
-		sync.OnceValue(func() *reference { return newReference(document, nil, words(app.English)) }),
-		sync.OnceValue(func() *reference { return newReference(document, vietnamese(), words(app.Vietnamese)) })}
+	return &Server{responder: responder, lang: lang,
+		document: sync.OnceValue(func() wire.File { return wire.NewFile("application/json", document) }),
+		english:  sync.OnceValue(func() *reference { return newReference(document, nil, words(app.English)) }),
+		viet:     sync.OnceValue(func() *reference { return newReference(document, vietnamese(), words(app.Vietnamese)) })}
 }
 
 // Routes is the table as the mux takes it.
@@ -46,7 +52,8 @@ func (s *Server) Routes() []wire.Route {
 // openAPI answers pages of other sites too: it holds nothing of the installation.
 func (s *Server) openAPI(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Access-Control-Allow-Origin", "*")
-	s.write(w, "application/json", s.document)
+	w.Header().Set("Referrer-Policy", "no-referrer")
+	s.document().Serve(w, r)
 }
 
 func (s *Server) index(w http.ResponseWriter, r *http.Request) { s.page(w, r, nil) }
@@ -76,10 +83,24 @@ func (s *Server) in(lang app.Lang) *reference {
 	return s.english()
 }
 
-// page writes the page of an operation, or the one that leads to all where that is nil.
+// page writes the page of an operation, or the one that leads to all where that is nil. It is made
+// when it is asked for first.
 func (s *Server) page(w http.ResponseWriter, r *http.Request, o *operation) {
-	lang, other := s.langOf(r), app.Vietnamese
-	if lang == app.Vietnamese {
+	key := pageKey{s.langOf(r), o}
+	file, made := s.pages.Load(key)
+	if !made {
+		file, _ = s.pages.LoadOrStore(key, s.newPage(key))
+	}
+	h := w.Header()
+	h.Set("Content-Security-Policy", policy)
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Vary", "Accept-Language")
+	file.(wire.File).Serve(w, r)
+}
+
+func (s *Server) newPage(key pageKey) wire.File {
+	other := app.Vietnamese
+	if key.lang == app.Vietnamese {
 		other = app.English
 	}
 	var b bytes.Buffer
@@ -88,22 +109,10 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request, o *operation) {
 		Operation *operation
 		Lang      app.Lang
 		Other     app.Lang
-	}{s.in(lang), o, lang, other}); err != nil {
+	}{s.in(key.lang), key.operation, key.lang, other}); err != nil {
 		panic(err) // the template fits its data
 	}
-	w.Header().Set("Content-Security-Policy", policy)
-	w.Header().Set("Vary", "Accept-Language")
-	s.write(w, "text/html; charset=utf-8", b.Bytes())
-}
-
-func (s *Server) write(w http.ResponseWriter, contentType string, body []byte) {
-	h := w.Header()
-	h.Set("Content-Type", contentType)
-	h.Set("Content-Length", strconv.Itoa(len(body)))
-	h.Set("Cache-Control", "no-cache")
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Referrer-Policy", "no-referrer")
-	_, _ = w.Write(body)
+	return wire.NewFile("text/html; charset=utf-8", b.Bytes())
 }
 
 var (

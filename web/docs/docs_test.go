@@ -1,6 +1,7 @@
 package docs_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"os"
@@ -27,6 +28,32 @@ func TestOpenAPI(t *testing.T) {
 	}
 	if a.Header.Get("Access-Control-Allow-Origin") != "*" || a.Header.Get("Content-Type") != "application/json" {
 		t.Errorf("%v", a.Header)
+	}
+}
+
+// The document and its pages are compressed where that is asked for, and not sent again to whoever has them.
+func TestPagesAreSentOnce(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	for _, path := range []string{"/openapi.json", "/docs", "/docs/listTransactions?lang=vi"} {
+		plain := w.Do("GET", path, "", "Accept-Encoding", "identity")
+		packed := w.Do("GET", path, "", "Accept-Encoding", "br, gzip")
+		if packed.Header.Get("Content-Encoding") != "gzip" || packed.Unpacked(t) != plain.Body || len(packed.Body) > len(plain.Body)/2 {
+			t.Errorf("%s: %d bytes of %d, %v", path, len(packed.Body), len(plain.Body), packed.Header)
+		}
+		for _, a := range []webtest.Answer{plain, packed} {
+			tag := a.Header.Get("ETag")
+			again := w.Do("GET", path, "", "If-None-Match", tag, "Accept-Encoding", cmp.Or(a.Header.Get("Content-Encoding"), "identity"))
+			if tag == "" || again.Status != http.StatusNotModified || again.Body != "" {
+				t.Errorf("%s: %d to the tag %q", path, again.Status, tag)
+			}
+		}
+		if plain.Header.Get("ETag") == packed.Header.Get("ETag") {
+			t.Errorf("%s has the same tag for other bytes", path)
+		}
+	}
+	if en, vi := w.Do("GET", "/docs?lang=en", ""), w.Do("GET", "/docs?lang=vi", ""); en.Header.Get("ETag") == vi.Header.Get("ETag") {
+		t.Error("both languages have the same tag")
 	}
 }
 
