@@ -3,7 +3,6 @@ package sqlitestore
 import (
 	"context"
 	"encoding/json"
-	"slices"
 	"strings"
 	"time"
 
@@ -130,7 +129,7 @@ func paidTo(tx *tx, accountID, only int64, number string) ([]app.BankAccount, er
 	if err != nil {
 		return nil, err
 	}
-	list := slices.DeleteFunc(slices.Clone(cache.receiving[number]), func(b app.BankAccount) bool { return only != 0 && b.ID != only })
+	list := cache.receivers(number, only)
 	if len(list) == 0 {
 		return nil, app.ErrUnknownReference("receiving_number")
 	}

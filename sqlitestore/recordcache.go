@@ -134,16 +134,22 @@ func (r *recordCache) withNumber(code, number string, but int64) (found app.Bank
 	return found, false
 }
 
-// match finds the bank account that e means: by its number, or by a receiving number.
+// match finds the bank account that e means: by its number, which is an account number or a
+// receiving number, or else by the receiving number that stands beside it. Where e names no known
+// bank, a number of several bank accounts means none of them.
 func (r *recordCache) match(e inbound.Incoming, only int64) (app.BankAccount, bool) {
-	b, found := app.MatchBankAccount(r.candidates(e, only), e.Gateway)
-	for _, number := range []string{e.AccountNumber, e.SubAccount} {
-		if !found {
-			b, found = app.MatchBankAccount(r.receiving[number], e.Gateway)
-			found = found && (only == 0 || b.ID == only)
-		}
+	named := slices.Concat(r.candidates(e, only), r.receivers(e.AccountNumber, only))
+	b, found := app.MatchBankAccount(named, e.Gateway)
+	if _, known := app.FindBank(e.Gateway); !found && (known || len(named) == 0) {
+		b, found = app.MatchBankAccount(r.receivers(e.SubAccount, only), e.Gateway)
 	}
 	return b, found
+}
+
+// receivers returns the bank accounts that have a receiving number. only is the id of the one that
+// may be among them, 0 for any.
+func (r *recordCache) receivers(number string, only int64) []app.BankAccount {
+	return slices.DeleteFunc(slices.Clone(r.receiving[number]), func(b app.BankAccount) bool { return only != 0 && b.ID != only })
 }
 
 // candidates returns the bank accounts that have the number of e. only is the one that its

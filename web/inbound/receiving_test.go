@@ -173,3 +173,40 @@ func TestReceivingNumberOfOneBankAccount(t *testing.T) {
 		t.Errorf("%+v is for no request", got)
 	}
 }
+
+// A number that is the account number of one bank account and a receiving number of another, at two
+// banks, means the one at the bank that the call names. Where the call names no known bank it means
+// neither, also if a receiving number stands beside it.
+func TestNumberOfTwoBankAccounts(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	acb := w.Link("ACB", "5551234567")
+	bidv, err := w.Services.Inbound.LinkBankAccount(t.Context(), 1, inbound.BankAccountLink{Bank: "BIDV", AccountNumber: "1234567890",
+		AccountName: "NGUYEN VAN A", BankAccountReceiving: app.BankAccountReceiving{ReceivingNumbers: "5551234567\n96247CISI2"}}, time.Now())
+	apptest.Must(t, err)
+	sepay := w.Sepay()
+	id := 0
+	call := func(source inbound.Source, want webtest.Counts, gateway, account, sub string) {
+		t.Helper()
+		id++
+		w.Wants(want, source, fmt.Sprintf(`{"id":%d,"gateway":%q,"transactionDate":"%s","accountNumber":%q,"subAccount":%q,"code":null,`+
+			`"content":"call %d","transferType":"in","transferAmount":%d}`, id, gateway, time.Now().Format(app.TimeLayout), account, sub, id,
+			200_000+id))
+	}
+	recorded := func(source inbound.Source, gateway, account, sub string, to app.BankAccount) {
+		t.Helper()
+		call(source, webtest.Counts{Recorded: 1}, gateway, account, sub)
+		if list := w.Transactions(); list[len(list)-1].BankAccountID != to.ID {
+			t.Errorf("%s %s %s is filed under %+v", gateway, account, sub, list[len(list)-1])
+		}
+	}
+	for _, sub := range []string{"", "96247CISI2", "5551234567"} {
+		call(sepay, webtest.Counts{Unassigned: 1}, "Bank of Nowhere", "5551234567", sub)
+	}
+	recorded(sepay, "ACB", "5551234567", "", acb)
+	recorded(sepay, "BIDV", "5551234567", "", bidv.BankAccount)
+	recorded(sepay, "Bank of Nowhere", "1234567890", "5551234567", bidv.BankAccount)
+	recorded(sepay, "Bank of Nowhere", "96247CISI2", "", bidv.BankAccount)
+	narrow := w.AddSource(inbound.SourceAdd{Provider: "sepay", Auth: inbound.AuthAPIKey, Name: "narrow", BankAccountID: bidv.BankAccount.ID})
+	recorded(narrow, "Bank of Nowhere", "5551234567", "", bidv.BankAccount)
+}
