@@ -197,7 +197,8 @@ func TestSepayIDs(t *testing.T) {
 		w.Wants(webtest.Counts{Recorded: 1}, sepay, fmt.Sprintf(`{"id":%d,"gateway":"ACB","accountNumber":"%s","transferType":"in",
 			"content":"%d","transferAmount":200000}`, 501+i, apptest.SomeAccount, i))
 		send(int64(501+i), int64(502+i))
-		w.Wants(webtest.Counts{Recorded: 1}, native, apptest.Batch(apptest.Transfer{ID: fmt.Sprint("N", i), Content: fmt.Sprint("n", i)}.Native()))
+		w.Wants(webtest.Counts{Recorded: 1}, native,
+			apptest.Batch(apptest.Transfer{ID: fmt.Sprint("N", i), Content: fmt.Sprint("n", i)}.Native()))
 		send(own+1, tests)
 		w.Do("POST", "/api/v1/webhooks/1/test", "", key...).WantStatus(t, http.StatusOK)
 		send(tests+1, 1<<31)

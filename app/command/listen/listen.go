@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -40,6 +41,9 @@ func Command() *cli.Command {
 			&cli.StringFlag{Name: "api-key-file", Usage: "`FILE` with the API key; - is standard input", DefaultText: "BAOCO_API_KEY"},
 			&cli.BoolFlag{Name: "new", Usage: "only what is recorded from now on, also where this directory has listened before"},
 			terminal.OutputFlag,
+			// Every command takes these. Here they mean nothing, so that the help leaves them out.
+			&cli.StringFlag{Name: "db", Hidden: true},
+			&cli.StringFlag{Name: "account", Hidden: true},
 		},
 		Action: func(c *cli.Context) error {
 			l, err := newListener(c)
@@ -93,6 +97,9 @@ func newListener(c *cli.Context) (*listener, error) {
 	}
 	if l.key == "" {
 		return nil, terminal.Usagef("an API key is needed: --api-key-file FILE or BAOCO_API_KEY")
+	}
+	if strings.ContainsFunc(l.key, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return nil, terminal.Usagef("the API key must be one line without blanks")
 	}
 	if l.memory, err = remember(memoryFile); err != nil {
 		return nil, terminal.Exit(terminal.ExitDatabase, err)

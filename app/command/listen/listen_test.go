@@ -306,6 +306,11 @@ func TestListenRefuses(t *testing.T) {
 		code = command.Run(t.Context(), append([]string{"baoco", "listen"}, args...), nil, io.Discard, &out)
 		return code, out.String()
 	}
+	var help bytes.Buffer
+	command.Run(t.Context(), []string{"baoco", "listen", "--help"}, nil, &help, &help)
+	if strings.Contains(help.String(), "--account") || strings.Contains(help.String(), "--db") || !strings.Contains(help.String(), "--new") {
+		t.Errorf("the help is %s", help.String())
+	}
 	good := []string{"--server", w.URL, "--forward-to", "http://localhost:3000"}
 	for _, c := range []struct {
 		key  string
@@ -315,6 +320,8 @@ func TestListenRefuses(t *testing.T) {
 	}{
 		{"", good, 2, "an API key is needed"},
 		{"baoco_x", good, 1, "answers 401"},
+		{"baoco_x\r\nHost: y", good, 2, "the API key must be one line without blanks"},
+		{"baoco x", good, 2, "the API key must be one line without blanks"},
 		{"k", []string{"--server", "pay.shop.vn", "--forward-to", "http://localhost:3000"}, 2, "--server must be an address"},
 		{"k", []string{"--server", w.URL, "--forward-to", "localhost:3000"}, 2, "--forward-to must be an address"},
 		{"k", []string{"--server", w.URL, "--forward-to", "http://a:b@localhost:3000"}, 2, "--forward-to must be an address"},
@@ -328,6 +335,26 @@ func TestListenRefuses(t *testing.T) {
 	apptest.Must(t, os.WriteFile(".baoco-listen.json", []byte("{}"), 0o600))
 	if code, said := run("k", good...); code != 4 || !strings.Contains(said, "is damaged") {
 		t.Errorf("a damaged memory: exit %d, %s", code, said)
+	}
+	// A symlink in its place is replaced, and what it led to stays.
+	apptest.Must(t, os.WriteFile("elsewhere", []byte(`{"secret":"`+delivery.NewSecret()+`","key":"k","last":{}}`), 0o644))
+	before, err := os.ReadFile("elsewhere")
+	apptest.Must(t, err)
+	apptest.Must(t, os.Remove(".baoco-listen.json"))
+	apptest.Must(t, os.Symlink("elsewhere", ".baoco-listen.json"))
+	run("baoco_x", good...)
+	after, err := os.ReadFile("elsewhere")
+	apptest.Must(t, err)
+	file, err := os.Lstat(".baoco-listen.json")
+	apptest.Must(t, err)
+	if !bytes.Equal(before, after) || file.Mode() != 0o600 {
+		t.Errorf("the symlink's file is %s, and the memory has the mode %s", after, file.Mode())
+	}
+	for _, last := range []string{"-1", "9223372036854775807"} {
+		apptest.Must(t, os.WriteFile(".baoco-listen.json", []byte(strings.Replace(string(before), "{}", `{"a b":`+last+`}`, 1)), 0o600))
+		if code, said := run("k", good...); code != 4 || !strings.Contains(said, "names the transaction "+last+" of a b, which can't be") {
+			t.Errorf("last %s: exit %d, %s", last, code, said)
+		}
 	}
 }
 

@@ -37,6 +37,11 @@ func remember(path string) (*memory, error) {
 		if err := json.Unmarshal(data, m); err != nil || !delivery.IsSecret(m.Secret) || m.Key == "" {
 			return nil, fmt.Errorf("%s is damaged; remove it to begin with a new secret", path)
 		}
+		for pair, id := range m.Last {
+			if id < 0 || id > 1<<53 {
+				return nil, fmt.Errorf("%s names the transaction %d of %s, which can't be; correct or remove it", path, id, pair)
+			}
+		}
 	}
 	if m.Last == nil {
 		m.Last = map[string]int64{}
