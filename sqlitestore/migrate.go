@@ -16,13 +16,17 @@ import (
 // upToDate migrates the file to the present schema, under the lock that a serving
 // process holds: an older server must not meet tables that it doesn't know. It
 // returns ErrOlder if a server has the lock.
+//
+// It opens and closes the file before anything else does: the close of a last connection
+// copies the log into the file. A log that a server left after a failed sync may not be on
+// the disk, and what is acknowledged after it in the same log would be lost with it.
 func (s *Store) upToDate(ctx context.Context, migrating func(Migration)) (err error) {
-	m := Migration{To: s.schema.version(), Kept: beforeSchema(s.path, s.schema.version())}
-	if m.From, err = s.schema.versionAtOnce(ctx, s.reads, s.path); err != nil || m.From == m.To {
-		return err
-	}
 	db := openOne(s.path, url.Values{"mode": {"rw"}, "_txlock": {"immediate"}, "_busy_timeout": {"5000"}})
 	defer db.Close()
+	m := Migration{To: s.schema.version(), Kept: beforeSchema(s.path, s.schema.version())}
+	if m.From, err = s.schema.versionAtOnce(ctx, db, s.path); err != nil || m.From == m.To {
+		return err
+	}
 	if s.lock == nil {
 		lock, err := lockDatabase(s.path)
 		if errors.Is(err, ErrServed) {

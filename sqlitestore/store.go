@@ -174,12 +174,12 @@ func (s *Store) open(ctx context.Context, o Options) (err error) {
 	if err != nil {
 		return err
 	}
-	s.reads = sql.OpenDB(connector(readDSN(s.path)))
-	s.reads.SetMaxOpenConns(4)
-	s.reads.SetMaxIdleConns(4)
 	if err := s.upToDate(ctx, o.Migrating); err != nil {
 		return err
 	}
+	s.reads = sql.OpenDB(connector(readDSN(s.path)))
+	s.reads.SetMaxOpenConns(4)
+	s.reads.SetMaxIdleConns(4)
 	if err := s.checkKey(ctx); err != nil {
 		return err
 	}
