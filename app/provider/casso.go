@@ -125,7 +125,8 @@ func cassoBank(v exactjson.Value) string {
 var cassoV2 = Kind{
 	ProviderKind: inbound.ProviderKind{
 		Provider: "casso-v2", Name: "Casso V2", Group: inbound.Gateways,
-		About: app.Text{EN: "casso.vn, webhook V2 with a signature", VI: "casso.vn, webhook V2 có chữ ký"},
+		About: app.Text{EN: "casso.vn, where your webhook there is called V2: its calls are signed",
+			VI: "casso.vn, khi webhook bên đó ghi là V2: lần gọi có chữ ký"},
 		Auths: []inbound.Auth{inbound.AuthHMAC}, DefaultAuth: inbound.AuthHMAC,
 		Setup: always(app.Text{
 			EN: "1. At casso.vn, open Connections > Integrations, click Add integration and choose Webhook V2. 2. " +

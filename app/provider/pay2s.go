@@ -41,7 +41,8 @@ var pay2s = Kind{
 var pay2sIPN = Kind{
 	ProviderKind: inbound.ProviderKind{
 		Provider: "pay2s-ipn", Name: "Pay2S IPN", Group: inbound.Gateways,
-		About: app.Text{EN: "my.pay2s.vn, payment links", VI: "my.pay2s.vn, link thanh toán"},
+		About: app.Text{EN: "my.pay2s.vn, payment links: IPN is their notice that one was paid",
+			VI: "my.pay2s.vn, link thanh toán: IPN là thông báo link đã được trả"},
 		Auths: []inbound.Auth{inbound.AuthHMAC}, DefaultAuth: inbound.AuthHMAC,
 		Options: []inbound.SourceOption{inbound.OptionAccessKey}, NamesNoAccount: true, OwnSecret: "Secret Key",
 		Before: app.Text{EN: "At my.pay2s.vn, open the payment integration and copy its Access Key and Secret Key.",

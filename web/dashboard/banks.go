@@ -3,6 +3,7 @@ package dashboard
 import (
 	"cmp"
 	"html/template"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -62,7 +63,7 @@ func (s *Server) banksPage(v *visit) error {
 	if err != nil {
 		return err
 	}
-	data := banksData{Form: bankForm{Banks: app.Banks()}}
+	data := banksData{}
 	if data.Plan, err = s.Services.Ledger.AccountStatus(v.Context(), v.account.ID); err != nil {
 		return err
 	}
@@ -194,7 +195,41 @@ type bankForm struct {
 	Bank, AccountNumber, AccountName string
 	Pending                          bool
 	Notify                           string
-	Banks                            []app.Bank
+}
+
+// usualBanks are the codes of the banks that most shops have, as they are listed first.
+var usualBanks = []string{"VCB", "MBB", "TCB", "ACB", "VPB", "BIDV", "CTG", "VBA"}
+
+// otherBankNames are other names of banks, by the codes under which these are listed.
+var otherBankNames = map[string]string{"LPB": "LienVietPostBank", "MBV": "OceanBank", "VIKKI": "DongABank", "VNCB": "VCBNeo"}
+
+// bankGroup is a part of the list of banks.
+type bankGroup struct {
+	Title app.Text
+	Banks []app.Bank
+}
+
+// BankGroups are the banks to choose from, each once: a bank that changed its name has the
+// one before in brackets.
+func (view) BankGroups() []bankGroup {
+	usual := bankGroup{Title: app.Text{EN: "Most used", VI: "Hay dùng"}}
+	all := bankGroup{Title: app.Text{EN: "All others", VI: "Các ngân hàng khác"}}
+	for _, code := range usualBanks {
+		bank, _ := app.FindBank(code)
+		usual.Banks = append(usual.Banks, bank)
+	}
+	for _, bank := range app.Banks() {
+		renamed := slices.ContainsFunc(slices.Collect(maps.Keys(otherBankNames)), func(code string) bool {
+			return code != bank.Code && bank.Is(code)
+		})
+		if other := otherBankNames[bank.Code]; other != "" {
+			bank.ShortName += " (" + other + ")"
+		}
+		if !renamed && !slices.Contains(usualBanks, bank.Code) {
+			all.Banks = append(all.Banks, bank)
+		}
+	}
+	return []bankGroup{usual, all}
 }
 
 var bankStep = guideStep{
@@ -211,10 +246,7 @@ func (s *Server) readBankStep(v *visit) (guideProgress, error) {
 }
 
 func (s *Server) showBankStep(_ *visit, page view, sent any) (template.HTML, error) {
-	form, refused := sent.(bankForm)
-	if !refused {
-		form.Banks = app.Banks()
-	}
+	form, _ := sent.(bankForm)
 	return s.showPart(page, "guide-bank", form)
 }
 
@@ -223,7 +255,6 @@ func (s *Server) newBankPage(v *visit) error {
 }
 
 func (s *Server) showNewBank(v *visit, form bankForm, wrong error) error {
-	form.Banks = app.Banks()
 	return s.render(v, wrong, pageHead{"bank_new", "banks", app.Text{EN: "Link a bank account", VI: "Liên kết tài khoản ngân hàng"}}, form)
 }
 

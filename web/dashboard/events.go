@@ -219,7 +219,6 @@ func (w words) ElementAmount(i inbound.Incoming) string {
 // linkForm assigns the unassigned items of an event to a bank account.
 type linkForm struct {
 	Bank, AccountNumber, AccountName, Notify string
-	Banks                                    []app.Bank
 }
 
 // pageEvent is the event that the path names.
@@ -263,7 +262,6 @@ func suggestLink(items []inbound.Item) (form linkForm) {
 
 // showEvent shows the page of an event. wrong is why an action was refused.
 func (s *Server) showEvent(v *visit, e inbound.Event, link linkForm, wrong error) error {
-	link.Banks = app.Banks()
 	data := eventData{Event: e, Link: link, Recorded: map[int64]app.Transaction{}}
 	for _, i := range data.Items {
 		switch i.State {

@@ -21,15 +21,24 @@ func sourcePath(id int64) string { return "/inbound/sources/" + strconv.FormatIn
 // providerGroup is a group of kinds of sources to choose from.
 type providerGroup struct {
 	Title app.Text
+	Hint  app.Text // which to take, and what it costs
 	Kinds []inbound.ProviderKind
 }
 
 // providerGroups are all kinds of sources, those first that most shops need.
 func (s *Server) providerGroups() []providerGroup {
 	groups := []providerGroup{
-		inbound.Gateways:    {Title: app.Text{EN: "Payment gateways", VI: "Cổng thanh toán, dịch vụ báo giao dịch"}},
-		inbound.PhoneApps:   {Title: app.Text{EN: "Bank SMS through a phone app", VI: "SMS ngân hàng, qua ứng dụng trên điện thoại"}},
-		inbound.OwnPrograms: {Title: app.Text{EN: "Your own program", VI: "Chương trình của bạn"}},
+		inbound.Gateways: {Title: app.Text{EN: "Payment gateways", VI: "Cổng thanh toán, dịch vụ báo giao dịch"}, Hint: app.Text{
+			EN: "Take the one that you have already, otherwise begin with SePay. Each charges by its own price list.",
+			VI: "Đang dùng dịch vụ nào thì chọn dịch vụ đó, chưa có thì bắt đầu với SePay. Phí theo bảng giá của từng dịch vụ.",
+		}},
+		inbound.PhoneApps: {Title: app.Text{EN: "Bank SMS through a phone app", VI: "SMS ngân hàng, qua ứng dụng trên điện thoại"}, Hint: app.Text{
+			EN: "No contract: an Android phone passes on the bank’s messages. The bank may charge for its SMS.",
+			VI: "Không cần hợp đồng: một điện thoại Android chuyển tiếp tin của ngân hàng. Ngân hàng có thể thu phí SMS.",
+		}},
+		inbound.OwnPrograms: {Title: app.Text{EN: "Your own program", VI: "Chương trình của bạn"}, Hint: app.Text{
+			EN: "For developers; costs nothing.", VI: "Dành cho lập trình viên, không mất phí.",
+		}},
 	}
 	for _, kind := range s.Services.Inbound.ProviderKinds() {
 		groups[kind.Group].Kinds = append(groups[kind.Group].Kinds, kind)
