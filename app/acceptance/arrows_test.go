@@ -47,7 +47,7 @@ var (
 		"web/api": {"baoco/app", "baoco/app/access", "baoco/app/delivery", "baoco/app/exactjson", "baoco/app/inbound",
 			"baoco/app/payment", "baoco/app/paymentcode", "baoco/app/provider", "baoco/app/services", "baoco/app/stream",
 			"baoco/app/vietqr", "baoco/web/wire"},
-		"web/dashboard": {"baoco/app", "baoco/app/access", "baoco/app/alert", "baoco/app/audit", "baoco/app/delivery",
+		"web/dashboard": {"baoco/app", "baoco/app/access", "baoco/app/alert", "baoco/app/audit", "baoco/app/delivery", "baoco/app/fold",
 			"baoco/app/inbound", "baoco/app/passkey", "baoco/app/payment", "baoco/app/paymentcode", "baoco/app/provider", "baoco/app/secondfactor",
 			"baoco/app/services", "baoco/app/sheet", "baoco/app/statement", "baoco/app/stream", "baoco/app/target", "baoco/app/upkeep",
 			"baoco/app/verify", "baoco/app/vietqr", "baoco/web/dashboard/help", "baoco/web/wire"},

@@ -268,3 +268,36 @@ func TestTestPayment(t *testing.T) {
 		t.Error("the shop got another one")
 	}
 }
+
+// A person's own name makes the name for signing in; a derived name that is taken gets a
+// number, and a typed one is refused.
+func TestUserNames(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", access.RoleOwner)
+	b := w.Browser().SignIn("lan")
+	for typed, name := range map[string]string{"Chị Hoa": "chihoa", "Đặng Ý": "dangy"} {
+		b.Submit("/settings/users", "name", typed, "role", "cashier", "password", "mat khau rat dai").Goes(t, "/settings")
+		b.Submit("/settings/users", "name", typed, "role", "cashier", "password", "mat khau rat dai").Goes(t, "/settings")
+		b.Get("/settings").Shows(t, name+"<", name+"2<")
+	}
+	b.Submit("/settings/users", "name", " CHIHOA ", "role", "cashier").WantStatus(t, http.StatusConflict)
+	b.Submit("/settings/users", "name", "漢字", "role", "cashier").WantStatus(t, http.StatusUnprocessableEntity)
+	w.Browser().Get("/login").Shows(t, "Ask the owner of the shop")
+}
+
+// The banks that most people have come first, and a bank that changed its name is listed once.
+func TestBankList(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", access.RoleOwner)
+	page := w.Browser().SignIn("lan").Get("/banks/new")
+	page.Shows(t, `<optgroup label="Most used"><option value="VCB">`, "MBV (OceanBank)", "VikkiBank (DongABank)", "LPBank (LienVietPostBank)",
+		"CBBank (VCBNeo)")
+	page.Hides(t, `value="OCEANBANK"`, `value="DONGABANK"`, `value="LIENVIETPOST_BANK"`)
+	for _, code := range []string{"VCB", "MBB", "VBA", "LPB"} {
+		if n := strings.Count(page.Body, `<option value="`+code+`"`); n != 1 {
+			t.Errorf("%s is listed %d times", code, n)
+		}
+	}
+}

@@ -96,7 +96,7 @@ func TestRoleViews(t *testing.T) {
 
 var (
 	linkPattern = regexp.MustCompile(`(?:href|action)="(/[^"#]*)`)
-	postPattern = regexp.MustCompile(`method="post" action="([^"]*)"`)
+	postPattern = regexp.MustCompile(`(?:method="post" |form)action="([^"]*)"`)
 )
 
 // crawl opens all pages that a signed-in browser finds, and returns them by their

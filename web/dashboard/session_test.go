@@ -47,7 +47,7 @@ func TestSetUp(t *testing.T) {
 	for _, c := range [][]string{
 		{"name", "lan", "password", apptest.SomePassword, "password_again", "another one"},
 		{"name", "lan", "password", "short", "password_again", "short"},
-		{"name", "Lân", "password", apptest.SomePassword, "password_again", apptest.SomePassword},
+		{"name", "漢字", "password", apptest.SomePassword, "password_again", apptest.SomePassword},
 	} {
 		if a := b.Post("/setup/"+token, c...); a.Status != http.StatusUnprocessableEntity || strings.Contains(a.Body, apptest.SomePassword) {
 			t.Errorf("%q: %d %s", c, a.Status, a.Body)

@@ -159,7 +159,7 @@ func TestUsers(t *testing.T) {
 	}{
 		{"hoa", "cashier", otherPassword, "The name hoa can’t be used. Choose another.", http.StatusConflict},
 		{"theirs", "cashier", otherPassword, "The name theirs can’t be used. Choose another.", http.StatusConflict}, // nor whose it is
-		{"Lân", "cashier", otherPassword, "Name must be", http.StatusUnprocessableEntity},
+		{"漢字", "cashier", otherPassword, "Name must be", http.StatusUnprocessableEntity},
 		{"minh", "admin", otherPassword, "Role must be", http.StatusUnprocessableEntity},
 		{"minh", "cashier", "short", "Password must be", http.StatusUnprocessableEntity},
 	} {

@@ -133,11 +133,11 @@ func (s *Server) showSetUp(v *visit, form setUpForm, wrong error) error {
 }
 
 func (s *Server) setUp(v *visit) error {
-	form := setUpForm{Token: v.PathValue("token"), Name: strings.ToLower(strings.TrimSpace(v.PostFormValue("name")))}
+	form := setUpForm{Token: v.PathValue("token"), Name: v.PostFormValue("name")}
 	secret, err := repeatedPassword(v)
 	var u access.User
 	if err == nil {
-		u, err = s.Services.Access.SetUp(v.Context(), form.Token, form.Name, secret, v.now)
+		u, err = s.Services.Access.SetUp(v.Context(), form.Token, userName(form.Name), secret, v.now)
 	}
 	if err == nil {
 		err = s.begin(v, u)
@@ -145,8 +145,8 @@ func (s *Server) setUp(v *visit) error {
 	if err != nil {
 		return s.showSetUp(v, form, err)
 	}
-	return s.redirect(v, guidePath, app.Text{EN: "Welcome! Next, link your first bank account.",
-		VI: "Chào mừng bạn! Tiếp theo, hãy liên kết tài khoản ngân hàng đầu tiên."})
+	return s.redirect(v, guidePath, app.Textf("Welcome! You sign in as %s. Next, link your first bank account.",
+		"Chào mừng bạn! Bạn đăng nhập bằng tên %s. Tiếp theo, hãy liên kết tài khoản ngân hàng đầu tiên.", u.Name))
 }
 
 // repeatedPassword is the new password that a form has twice.

@@ -32,10 +32,11 @@ func (s *Server) providerGroups() []providerGroup {
 			EN: "Take the one that you have already, otherwise begin with SePay. Each charges by its own price list.",
 			VI: "Đang dùng dịch vụ nào thì chọn dịch vụ đó, chưa có thì bắt đầu với SePay. Phí theo bảng giá của từng dịch vụ.",
 		}},
-		inbound.PhoneApps: {Title: app.Text{EN: "Bank SMS through a phone app", VI: "SMS ngân hàng, qua ứng dụng trên điện thoại"}, Hint: app.Text{
-			EN: "No contract: an Android phone passes on the bank’s messages. The bank may charge for its SMS.",
-			VI: "Không cần hợp đồng: một điện thoại Android chuyển tiếp tin của ngân hàng. Ngân hàng có thể thu phí SMS.",
-		}},
+		inbound.PhoneApps: {Title: app.Text{EN: "Bank SMS through a phone app", VI: "SMS ngân hàng, qua ứng dụng trên điện thoại"},
+			Hint: app.Text{
+				EN: "No contract: an Android phone passes on the bank’s messages. The bank may charge for its SMS.",
+				VI: "Không cần hợp đồng: một điện thoại Android chuyển tiếp tin của ngân hàng. Ngân hàng có thể thu phí SMS.",
+			}},
 		inbound.OwnPrograms: {Title: app.Text{EN: "Your own program", VI: "Chương trình của bạn"}, Hint: app.Text{
 			EN: "For developers; costs nothing.", VI: "Dành cho lập trình viên, không mất phí.",
 		}},

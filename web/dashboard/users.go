@@ -9,15 +9,48 @@ import (
 
 	"baoco/app"
 	"baoco/app/access"
+	"baoco/app/fold"
 )
 
 func userPath(id int64) string { return "/settings/users/" + strconv.FormatInt(id, 10) }
+
+// userName is the name for signing in of somebody who is called so: of "Chị Hoa" it is chihoa.
+// What may be such a name stays as it is, in lower case.
+func userName(called string) string {
+	name := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || strings.ContainsRune("._-@", r) {
+			return r
+		}
+		return -1
+	}, fold.String(called))
+	return name[:min(len(name), access.MaxUserName)]
+}
+
+// sameNames is how many users of one derived name there may be.
+const sameNames = 9
+
+// addUser adds a user who is called in.Name. Where the name that is derived from it is taken,
+// a number follows that.
+func (s *Server) addUser(v *visit, in access.UserCreate) (access.User, error) {
+	called := in.Name
+	in.Name = userName(called)
+	u, err := s.Services.Access.CreateUser(v.Context(), v.account.ID, in, v.now)
+	if in.Name == strings.ToLower(strings.TrimSpace(called)) {
+		return u, err
+	}
+	name := in.Name[:min(len(in.Name), access.MaxUserName-1)]
+	for n := 2; n <= sameNames && app.CodeOf(err) == app.CodeAlreadyExists; n++ {
+		in.Name = name + strconv.Itoa(n)
+		u, err = s.Services.Access.CreateUser(v.Context(), v.account.ID, in, v.now)
+	}
+	return u, err
+}
 
 // createUser adds a user. A generated password is shown once. A password that the
 // owner entered isn't shown.
 func (s *Server) createUser(v *visit) error {
 	in := access.UserCreate{
-		Name: strings.ToLower(strings.TrimSpace(v.PostFormValue("name"))), Role: access.ReadRole(v.PostFormValue("role")),
+		Name: v.PostFormValue("name"), Role: access.ReadRole(v.PostFormValue("role")),
 		Password: v.PostFormValue("password"),
 		Key:      v.form.key,
 	}
@@ -28,7 +61,7 @@ func (s *Server) createUser(v *visit) error {
 	err := s.askedForOwner(v, in.Role)
 	var u access.User
 	if err == nil {
-		u, err = s.Services.Access.CreateUser(v.Context(), v.account.ID, in, v.now)
+		u, err = s.addUser(v, in)
 	}
 	if err != nil {
 		return s.showSettings(v, "users", access.UserCreate{Name: in.Name, Role: in.Role}, err)

@@ -91,3 +91,31 @@ document.addEventListener("click", (event) => {
     dialog.close();
   }
 });
+
+// What is typed into a field of a password can be shown. Before it is sent the field is one of
+// a password again, so that nothing keeps it.
+for (const input of document.querySelectorAll("input[type=password]")) {
+  const label = input.closest("label"), eye = document.createElement("button");
+  eye.type = "button";
+  eye.className = "plain eye";
+  eye.textContent = document.body.dataset.showPassword;
+  eye.setAttribute("aria-label", eye.textContent + ": " + label?.textContent.trim());
+  const show = (shown) => {
+    input.type = shown ? "text" : "password";
+    eye.setAttribute("aria-pressed", shown);
+  };
+  show(false);
+  eye.addEventListener("click", () => show(input.type === "password"));
+  document.addEventListener("submit", () => show(false), true);
+  label?.after(eye);
+}
+
+// Under what name somebody who is called so will sign in, as the server derives it.
+for (const input of document.querySelectorAll("[data-called]")) {
+  const out = document.getElementById(input.dataset.called);
+  input.addEventListener("input", () => {
+    const name = input.value.normalize("NFD").toLowerCase().replaceAll("đ", "d").replace(/[^a-z0-9._@-]/g, "");
+    out.hidden = !name || name === input.value;
+    out.textContent = out.dataset.text + " " + name;
+  });
+}
