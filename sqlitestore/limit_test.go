@@ -181,7 +181,7 @@ var unlimitedReads = []string{
 	// For whoever has the token.
 	"PaymentRequestByToken",
 	// A shift is what a cashier did, on whatever bank account.
-	"OpenShift", "Shift", "Shifts",
+	"OpenShift", "Shift", "Shifts", "ShiftClosing",
 	// About alerts, the file and the machine.
 	"AlertPreferences", "AlertChannels", "AlertMessages", "AlertConditions", "PaymentsToTell", "Phones", "PaymentsToPush",
 	"StorageStatus", "BackupStatus", "GuideHidden",

@@ -2,23 +2,34 @@ package sqlitestore
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"time"
 
 	"baoco/app"
 	"baoco/app/payment"
 )
 
-// shiftColumns are a shift s with the sums of its bills.
+// shiftColumns are a shift s with what its bills come to.
 const shiftColumns = `s.id, s.account_id, s.user_id, s.user_name, s.opened_at, s.closed_at, s.received,
-	(SELECT count(*) FROM payment_requests r WHERE r.shift_id = s.id), (SELECT count(*) FROM payment_requests r WHERE r.shift_id = s.id
-	AND r.paid_at IS NOT NULL),
-	(SELECT coalesce(sum(r.received), 0) FROM payment_requests r WHERE r.shift_id = s.id)`
+	(SELECT json_array(count(*), count(*) FILTER (WHERE r.paid_at IS NOT NULL AND ` + overpaid + ` = 0), coalesce(sum(r.received), 0),
+		coalesce(sum(` + overpaid + `), 0), coalesce(sum(r.transfer_amount - r.received) FILTER (WHERE r.paid_at IS NULL AND r.received > 0), 0))
+	FROM payment_requests r WHERE r.shift_id = s.id)`
 
 func scanShift(row scanner) (sh payment.Shift, err error) {
-	err = row.Scan(&sh.ID, &sh.AccountID, &sh.UserID, &sh.UserName, secondsInto(&sh.OpenedAt), secondsInto(&sh.ClosedAt),
-		&sh.ReceivedAtClosing,
-		&sh.Bills, &sh.Full, &sh.Received)
-	return sh, noRowsAs(err, payment.ErrNoShift)
+	return scanShiftAnd(row)
+}
+
+// scanShiftAnd scans a row with columns before those of the shift.
+func scanShiftAnd(row scanner, before ...any) (sh payment.Shift, err error) {
+	var figures string
+	err = row.Scan(append(before, &sh.ID, &sh.AccountID, &sh.UserID, &sh.UserName, secondsInto(&sh.OpenedAt), secondsInto(&sh.ClosedAt),
+		&sh.ReceivedAtClosing, &figures)...)
+	if err != nil {
+		return sh, noRowsAs(err, payment.ErrNoShift)
+	}
+	f := &sh.ShiftFigures
+	return sh, json.Unmarshal([]byte(figures), &[]any{&f.Bills, &f.Full, &f.Received, &f.Over, &f.Under})
 }
 
 const oneShift = `SELECT ` + shiftColumns + ` FROM shifts s WHERE s.id = ? AND s.account_id = ?`
@@ -59,19 +70,73 @@ func (t *tx) shiftOf(r payment.Request) (int64, error) {
 		r.CreatedBy, r.CreatedAt.Unix())
 }
 
-func (s *Store) CloseShift(ctx context.Context, accountID, id int64, now time.Time) (payment.Shift, error) {
-	return writing(ctx, s, func(tx *tx) (payment.Shift, error) {
+// shiftBills are the bills of a shift ?1, and shiftMoney the money without a bill that came in its
+// time ?2 to ?3 to the bank accounts of its bills, of an account ?4.
+const shiftBills = `SELECT ` + paymentColumns + paymentFrom + ` WHERE r.shift_id = ?1 AND r.shift_id IS NOT NULL ORDER BY r.id DESC LIMIT ?2`
+
+var shiftMoney = `SELECT ` + transactionColumns + ` FROM transactions t INDEXED BY transactions_unmatched
+	JOIN bank_accounts b ON b.id = t.bank_account_id WHERE t.account_id = ?4 AND t.unmatched = 1 AND t.occurred_at >= ?2 - 86400
+	AND iif(t.date_only, t.created_at, t.occurred_at) BETWEEN ?2 AND ?3
+	AND t.bank_account_id IN (SELECT bank_account_id FROM payment_requests WHERE shift_id = ?1 AND shift_id IS NOT NULL)
+	AND ` + isShown("t.bank_account_id", "?5") + ` ORDER BY t.id DESC LIMIT ?6`
+
+const shiftAndClosing = `SELECT coalesce(s.closing, ''), ` + shiftColumns + ` FROM shifts s WHERE s.id = ? AND s.account_id = ?`
+
+func (s *Store) ShiftClosing(ctx context.Context, accountID, id int64, now time.Time) (c payment.Closing, err error) {
+	var kept string
+	sh, err := scanShiftAnd(s.queryRow(ctx, shiftAndClosing, id, accountID), &kept)
+	switch {
+	case err != nil:
+		return c, storageError(err)
+	case kept != "":
+		return c, json.Unmarshal([]byte(kept), &c)
+	case !sh.ClosedAt.IsZero():
+		return payment.Closing{ShiftFigures: sh.ShiftFigures}, nil
+	}
+	bills, err := readAll(ctx, s, scanPaymentRequest, shiftBills, id, payment.MaxClosing)
+	if err != nil {
+		return c, err
+	}
+	money, err := readAll(ctx, s, scanTransaction, shiftMoney, id, sh.OpenedAt.Unix(), now.Unix(), accountID, limitOf(ctx),
+		payment.MaxClosing)
+	return payment.NewClosing(sh.ShiftFigures, bills, money, now), err
+}
+
+func (s *Store) CloseShift(ctx context.Context, accountID, id int64, in payment.ShiftCount, now time.Time) error {
+	return s.write(ctx, func(tx *tx) error {
 		sh, err := scanShift(tx.queryRow(oneShift, id, accountID))
 		if err != nil {
-			return sh, err
+			return err
 		}
 		if !sh.ClosedAt.IsZero() {
-			return sh, payment.ErrShiftClosed
+			return payment.ErrShiftClosed
 		}
-		sh.ClosedAt, sh.ReceivedAtClosing = time.Unix(now.Unix(), 0), sh.Received
-		if err := tx.exec(`UPDATE shifts SET closed_at = ?, received = ? WHERE id = ?`, now.Unix(), sh.Received, id); err != nil {
-			return sh, err
+		rows, err := tx.query(shiftBills, id, payment.MaxClosing)
+		bills, err := collect(rows, err, scanPaymentRequest)
+		if err != nil {
+			return err
 		}
-		return sh, tx.audit(ctx, accountID, app.DeedShiftClose, id, app.AuditNamed(sh.UserName))
+		rows, err = tx.query(shiftMoney, id, sh.OpenedAt.Unix(), now.Unix(), accountID, limitOf(ctx), payment.MaxClosing)
+		money, err := collect(rows, err, scanTransaction)
+		if err != nil {
+			return err
+		}
+		c := payment.NewClosing(sh.ShiftFigures, bills, money, now)
+		c.Cash, c.Note = in.Cash, in.Note
+		kept, err := json.Marshal(c)
+		if err != nil {
+			return err
+		}
+		if err := tx.exec(`UPDATE shifts SET closed_at = ?, received = ?, closing = ? WHERE id = ?`, now.Unix(), sh.Received, string(kept),
+			id); err != nil {
+			return err
+		}
+		cash := ""
+		if c.Cash != nil {
+			cash = fmt.Sprint(*c.Cash)
+		}
+		return tx.audit(ctx, accountID, app.DeedShiftClose, id, app.AuditNamed(sh.UserName).Changed("bills", "", fmt.Sprint(c.Bills)).
+			Changed("received", "", fmt.Sprint(c.Received)).Changed("over", "0", fmt.Sprint(c.Over)).Changed("under", "0", fmt.Sprint(c.Under)).
+			Changed("unbilled", "0", fmt.Sprint(c.UnbilledSum)).Changed("cash", "", cash).Changed("note", "", c.Note))
 	})
 }

@@ -176,6 +176,12 @@ var fields = map[string]field{
 		off: app.Text{EN: "no longer allowed distinct amounts for payment requests of {of}",
 			VI: "không cho phép dùng số tiền riêng cho yêu cầu thanh toán của {of} nữa"},
 	},
+	"bills":    {name: app.Text{EN: "number of bills", VI: "số đơn"}},
+	"received": {name: app.Text{EN: "received", VI: "đã nhận"}, value: money},
+	"over":     {name: app.Text{EN: "sum of what was too much", VI: "số tiền thừa"}, value: money},
+	"under":    {name: app.Text{EN: "sum of what was missing", VI: "số tiền thiếu"}, value: money},
+	"unbilled": {name: app.Text{EN: "money without a bill", VI: "tiền không có đơn"}, value: money},
+	"cash":     {name: app.Text{EN: "cash that was counted", VI: "tiền mặt đếm được"}, value: money},
 	"cashiers_match": {
 		on: app.Text{EN: "let cashiers of {of} take money without a code", VI: "cho thu ngân của {of} nhận tiền không có mã"},
 		off: app.Text{EN: "no longer let cashiers of {of} take money without a code",
@@ -255,6 +261,14 @@ func day(text string, zone *time.Location) app.Text {
 	}
 	start := d.Start(zone).In(zone)
 	return app.Text{EN: start.Format("02 Jan 2006"), VI: start.Format("02/01/2006")}
+}
+
+func money(text string, _ *time.Location) app.Text {
+	amount, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return app.Text{EN: app.Isolated(text), VI: app.Isolated(text)}
+	}
+	return app.Text{EN: app.GroupDigits(amount, app.English) + "\u00a0₫", VI: app.GroupDigits(amount, app.Vietnamese) + "\u00a0₫"}
 }
 
 func instant(text string, zone *time.Location) app.Text {

@@ -1,6 +1,7 @@
 package payment
 
 import (
+	"context"
 	"time"
 
 	"baoco/app"
@@ -15,11 +16,112 @@ type Shift struct {
 	UserName  string
 	OpenedAt  time.Time
 	ClosedAt  time.Time // zero: it is open
+	ShiftFigures
 
-	Bills             int64
-	Full              int64 // of them
-	Received          int64 // for all of them, in VND
 	ReceivedAtClosing int64 // Received when the shift was closed
+}
+
+// ShiftFigures are what the bills of a shift come to, in VND.
+type ShiftFigures struct {
+	Bills    int64 // number of them
+	Full     int64 // number of those that are paid, and not more than that
+	Received int64 // for all of them
+	Over     int64 // more than was asked for, of those that are overpaid
+	Under    int64 // less, of those for which a part has come
+}
+
+// Closing is what a shift came to when it was closed, or would come to now. Once kept it
+// doesn't change.
+type Closing struct {
+	ShiftFigures
+	List          []ClosingBill // the last MaxClosing, newest first
+	Unbilled      []ClosingMoney
+	UnbilledCount int64
+	UnbilledSum   int64  // VND
+	Cash          *int64 // as it was counted, in VND; nil: it wasn't
+	Note          string
+}
+
+// ClosingBill is a bill of a shift as it was then.
+type ClosingBill struct {
+	ID               int64
+	Code             string
+	Amount, Received int64 // VND
+	Status           app.PaymentStatus
+	Open             bool // somebody could still pay it
+	At               time.Time
+}
+
+// ClosingMoney is money in without a bill, in the time of a shift, on a bank account of its bills.
+type ClosingMoney struct {
+	ID       int64
+	Amount   int64 // VND
+	Content  string
+	At       time.Time
+	DateOnly bool
+}
+
+// MaxClosing is how many bills, and how much money without one, a closing lists.
+const MaxClosing = 1000
+
+// maxClosingContent is how many characters of a content a closing keeps.
+const maxClosingContent = 100
+
+// NewClosing makes the closing of a shift at now, of its bills and of the money without one.
+func NewClosing(f ShiftFigures, bills []Request, money []app.Transaction, now time.Time) Closing {
+	c := Closing{ShiftFigures: f}
+	for _, r := range bills {
+		c.List = append(c.List, ClosingBill{r.ID, r.Code, r.Amount, r.Received, r.Status(now), r.Payable(now), r.CreatedAt})
+	}
+	for _, t := range money {
+		c.UnbilledCount++
+		c.UnbilledSum += t.Amount
+		c.Unbilled = append(c.Unbilled, ClosingMoney{t.ID, t.Amount, app.CleanText(t.Content, maxClosingContent), t.Time, t.DateOnly})
+	}
+	return c
+}
+
+// OpenBills are the bills that somebody could still pay.
+func (c Closing) OpenBills() (open []ClosingBill) {
+	for _, b := range c.List {
+		if b.Open {
+			open = append(open, b)
+		}
+	}
+	return open
+}
+
+// CashCounted is Cash, or 0.
+func (c Closing) CashCounted() int64 {
+	if c.Cash == nil {
+		return 0
+	}
+	return *c.Cash
+}
+
+// ShiftCount is what a cashier says of a shift that is closed.
+type ShiftCount struct {
+	Cash *int64 // that was counted, in VND; nil: none was
+	Note string // at most maxShiftNote characters
+}
+
+const maxShiftNote = 500
+
+// CloseShift ends a shift, and keeps what it came to. ErrShiftClosed where it has ended.
+func (s *Service) CloseShift(ctx context.Context, accountID, id int64, in ShiftCount, now time.Time) error {
+	var v app.Invalid
+	if in.Cash != nil && (*in.Cash < 0 || *in.Cash > app.MaxAmount) {
+		v.Add("cash", app.TypedAmountRule.EN, app.TypedAmountRule.VI)
+	}
+	var ok bool
+	if in.Note, ok = app.ReadText(in.Note, maxShiftNote, "\r\n"); !ok {
+		v.Add("note", "must be at most 500 characters without control characters",
+			"dài tối đa 500 ký tự, không chứa ký tự điều khiển")
+	}
+	if err := v.Err(); err != nil {
+		return err
+	}
+	return s.store.CloseShift(ctx, accountID, id, in, now)
 }
 
 // BillExpiry is how long a bill at the counter can be paid.

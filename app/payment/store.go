@@ -44,8 +44,9 @@ type Records interface {
 	MatchTransaction(ctx context.Context, accountID, requestID, transactionID int64, now time.Time) (Request, error)
 	// UnmatchTransaction undoes a match, whatever it was found by. ErrNotMatched.
 	UnmatchTransaction(ctx context.Context, accountID, requestID, transactionID int64) (Request, error)
-	// CloseShift ends a shift. ErrShiftClosed where it has ended.
-	CloseShift(ctx context.Context, accountID, id int64, now time.Time) (Shift, error)
+	// ShiftClosing gives what a shift came to when it was closed, or would come to at now. Of one
+	// that was closed before this was kept it is empty.
+	ShiftClosing(ctx context.Context, accountID, id int64, now time.Time) (Closing, error)
 }
 
 // Store remembers for [Service]. What [app.Records] and [app.Store] say of all stores holds
@@ -70,6 +71,8 @@ type Store interface {
 	// PaymentCandidates lists the last payment requests that aren't full or cancelled, at most
 	// limit, newest first.
 	PaymentCandidates(ctx context.Context, accountID int64, limit int) ([]Candidate, error)
+	// CloseShift ends a shift and keeps its closing. ErrShiftClosed where it has ended.
+	CloseShift(ctx context.Context, accountID, id int64, in ShiftCount, now time.Time) error
 	// RequestsAsking lists the last payment requests that aren't full or cancelled and ask for
 	// a transfer of this amount to a bank account, at most MaxCandidates.
 	RequestsAsking(ctx context.Context, accountID, bankAccountID, amount int64) ([]Request, error)

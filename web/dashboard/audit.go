@@ -146,7 +146,7 @@ func auditDays(v *visit, list []app.AuditLine) (days []auditDay) {
 var (
 	onePage = map[string]func(id int64) string{
 		"user": userPath, "source": sourcePath, "bank_account": bankPath, "webhook": webhookPath, "stream": streamPath,
-		"transaction": transactionPath, "inbound_event": eventPath, "delivery": deliveryPath, "payment_request": paymentPath,
+		"transaction": transactionPath, "inbound_event": eventPath, "delivery": deliveryPath, "payment_request": paymentPath, "shift": shiftPath,
 	}
 	listPages = map[string]string{
 		"transaction": "/transactions", "delivery": "/deliveries", "payment_request": "/payments",

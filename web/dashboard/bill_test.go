@@ -153,7 +153,7 @@ func TestHostileNames(t *testing.T) {
 	apptest.Must(t, err)
 	events := thu.Listen("/live/till?since=0&bill=1").Next("bill").Data + thu.Listen("/live/till/display").Next("display").Data
 	paid(w.World, "1", 200, name+" "+bill.Code)
-	for _, path := range []string{"/till", "/till/1", "/till/display", "/till/1/receipt", "/shifts", "/shifts/1/close"} {
+	for _, path := range []string{"/till", "/till/1", "/till/display", "/till/1/receipt", "/shifts", "/shifts/1", "/shifts/1?paper=58"} {
 		a := thu.Get(path)
 		a.WantStatus(t, http.StatusOK)
 		a.Shows(t, name)

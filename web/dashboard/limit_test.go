@@ -179,7 +179,7 @@ var limitedRoutes = map[string][]string{
 	"POST /till/{id}/take":   {"/till/{payment}/take transaction_id={transaction}"},
 	"POST /till/{id}/ask":    {"/till/{payment}/ask transaction_id={transaction}"},
 	"POST /till/{id}/cancel": {"/till/{payment}/cancel"}, "GET /till/{id}/receipt": {"/till/{payment}/receipt"},
-	"POST /till/{id}/receipt": {"/till/{payment}/receipt"}, "GET /shifts": {"/shifts"}, "GET /shifts/{id}/close": {"/shifts/{small}/close"},
+	"POST /till/{id}/receipt": {"/till/{payment}/receipt"}, "GET /shifts": {"/shifts"}, "GET /shifts/{id}": {"/shifts/{small}"},
 	"POST /shifts/{id}/close": {"/shifts/{small}/close"},
 	"GET /live/till":          {"/live/till?since=0", "/live/till?since=0&bill={payment}"}, "GET /live/till/display": {"/live/till/display"},
 	"GET /counter": {"/counter"}, "GET /counter/manifest.webmanifest": {"/counter/manifest.webmanifest"},

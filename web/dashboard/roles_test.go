@@ -193,7 +193,7 @@ o - - c  POST /till/{id}/ask
 o - - c  GET  /till/{id}/receipt
 o - - c  POST /till/{id}/receipt
 o a - c  GET  /shifts
-o a - c  GET  /shifts/{id}/close
+o a - c  GET  /shifts/{id}
 o a - c  POST /shifts/{id}/close
 o - - c  GET  /live/till
 o - - c  GET  /live/till/display

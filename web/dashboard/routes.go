@@ -211,7 +211,7 @@ var table = []page{
 	{"GET", "/till/{id}/receipt", useTill, (*Server).receiptPage, still},
 	{"POST", "/till/{id}/receipt", useTill, (*Server).printReceipt, still},
 	{"GET", "/shifts", useCounter, (*Server).shiftsPage, still},
-	{"GET", "/shifts/{id}/close", useCounter, (*Server).closeShift, still},
+	{"GET", "/shifts/{id}", useCounter, (*Server).shiftPage, still},
 	{"POST", "/shifts/{id}/close", useCounter, (*Server).closeShift, still},
 	{"GET", livePath + "/till", useTill, (*Server).liveTill, lasting},
 	{"GET", livePath + "/till/display", useTill, (*Server).liveDisplay, lasting},

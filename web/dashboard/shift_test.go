@@ -1,7 +1,9 @@
 package dashboard_test
 
 import (
+	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,6 +14,14 @@ import (
 	"baoco/app/paymentcode"
 	"baoco/web/webtest"
 )
+
+// code is the payment code of a bill.
+func code(w *webtest.World, bill int64) string {
+	w.T.Helper()
+	r, err := w.Services.Payments.PaymentRequest(w.T.Context(), 1, bill)
+	apptest.Must(w.T, err)
+	return r.Code
+}
 
 // A shift adds up its bills. Its cashier and an owner close it; an accountant who sees
 // all money sees all shifts, and whoever doesn't their own. None is another account's.
@@ -53,22 +63,24 @@ func TestShifts(t *testing.T) {
 	row := `data-label="Bills">3</td><td class="amount" data-label="Paid in full">1</td><td class="amount" data-label="Received so far">240` +
 		`,000` + "\u00a0₫"
 	own := thu.Get("/shifts")
-	own.Shows(t, row, `href="/shifts/1/close"`)
+	own.Shows(t, row, `href="/shifts/1"`)
 	own.Hides(t, "minh", "khach")
 	all := lan.Get("/shifts")
-	all.Shows(t, row, "thu", "minh", `href="/shifts/1/close"`, `href="/shifts/2/close"`)
-	all.Hides(t, "khach", "/shifts/3/close")
+	all.Shows(t, row, "thu", "minh", `href="/shifts/1"`, `href="/shifts/2"`)
+	all.Hides(t, "khach", "/shifts/3")
 	seen := hoa.Get("/shifts")
 	seen.Shows(t, row, "thu", "minh")
-	seen.Hides(t, "/close")
+	hoa.Get("/shifts/1").Hides(t, "/close")
 	hoa.Get("/till").WantStatus(t, http.StatusForbidden)
 	theirs := stranger.Get("/shifts")
 	theirs.Shows(t, "khach")
 	theirs.Hides(t, "thu", "minh")
-	for path, browsers := range map[string][]*webtest.Browser{"/shifts/1/close": {hoa, minh, stranger}, "/shifts/3/close": {lan, thu, hoa}} {
+	for path, browsers := range map[string][]*webtest.Browser{"/shifts/1": {hoa, minh, stranger}, "/shifts/3": {lan, thu, hoa}} {
 		for _, b := range browsers {
-			b.Get(path).WantStatus(t, http.StatusNotFound)
-			b.Post(path).WantStatus(t, http.StatusNotFound)
+			if b != hoa || path != "/shifts/1" {
+				b.Get(path).WantStatus(t, http.StatusNotFound)
+			}
+			b.Post(path+"/close").WantStatus(t, http.StatusNotFound)
 		}
 	}
 	for user, account := range map[int64]int64{minhs.ID: 1, strangers.ID: second} {
@@ -79,17 +91,26 @@ func TestShifts(t *testing.T) {
 
 	// An accountant who doesn't see all bank accounts lists their own shifts.
 	w.Change(`UPDATE users SET role = 'accountant' WHERE name = 'minh'`)
-	minh.Get("/shifts").Shows(t, "thu", `href="/shifts/2/close"`)
+	minh.Get("/shifts").Shows(t, "thu", `href="/shifts/2"`)
 	_, err = w.Services.Access.LimitUser(t.Context(), 1, minhs.ID, access.BankAccountLimit{On: true, IDs: []int64{1}})
 	apptest.Must(t, err)
 	limited := minh.Get("/shifts")
-	limited.Shows(t, `href="/shifts/2/close"`)
+	limited.Shows(t, `href="/shifts/2"`)
 	limited.Hides(t, "thu")
 
-	lan.Get("/shifts/1/close").Shows(t, "Bills: 3, paid in full: 1.", "Received: 240,000\u00a0₫.")
-	lan.Post("/shifts/1/close").Goes(t, "/shifts")
+	// Open bills are named first; money of the shift's time without a bill is told, and what lacks.
+	paid(w.World, "unbilled", 12_345, "tien an trua")
+	paid(w.World, "over", 20_000, code(w, 1))
+	asked := lan.Get("/shifts/1")
+	asked.Shows(t, "Bills that still wait for money (2)", "50,000\u00a0₫ · <code>"+code(w, 3), "Close anyway", "tien an trua",
+		"<dt>Too much</dt><dd>20,000\u00a0₫", "<dt>Not enough</dt><dd>60,000\u00a0₫", "Money without a bill (1)</dt><dd>12,345\u00a0₫",
+		"<dt>Paid in full</dt><dd>0<")
+	for _, form := range [][]string{{"cash", "1.5"}, {"cash", "-1"}, {"cash", "99999999999999"}, {"note", strings.Repeat("x", 501)}} {
+		lan.Post("/shifts/1/close", form...).WantStatus(t, http.StatusUnprocessableEntity)
+	}
+	lan.Post("/shifts/1/close", "cash", "1.234.000", "note", "đủ tờ 500").Goes(t, "/shifts/1")
 	closed := lan.Get("/shifts")
-	closed.Shows(t, row)
+	closed.Shows(t, "260,000\u00a0₫")
 	closed.Hides(t, "/shifts/1/close", "when closed:")
 	lines, err := w.Services.Ledger.AuditLines(t.Context(), 1, app.AuditFilter{Noun: "shift"}, 10)
 	apptest.Must(t, err)
@@ -97,11 +118,24 @@ func TestShifts(t *testing.T) {
 		lines[0].Actor.Name != "lan" {
 		t.Errorf("the audit log: %+v", lines)
 	}
+	if said := fmt.Sprint(lines[0].Changes); !strings.Contains(said, "{cash  1234000} {note  đủ tờ 500}") ||
+		!strings.Contains(said, "{received  260000} {over 0 20000} {under 0 60000} {unbilled 0 12345}") {
+		t.Errorf("the audit log has %s", said)
+	}
 	// Until the next bill there is no shift.
 	empty := thu.Get("/till")
 	empty.Shows(t, "This shift: +0\u00a0₫ · 0 bills")
 	empty.Hides(t, "/till/1", "/till/3")
 	thu.Get("/till/display").Hides(t, "50,000", "<svg")
 	pay("3", 3, 50_000) // after closing time
-	lan.Get("/shifts").Shows(t, `data-label="Paid in full">2</td>`, "290,000\u00a0₫", "when closed: 240,000\u00a0₫")
+	lan.Get("/shifts").Shows(t, `data-label="Paid in full">1</td>`, "310,000\u00a0₫", "when closed: 260,000\u00a0₫")
+	// What was counted stays; what came later is shown as later, also where money finds its bill.
+	_, err = w.Services.Payments.MatchTransaction(t.Context(), 1, 2, 3, time.Now())
+	apptest.Must(t, err)
+	for _, path := range []string{"/shifts/1", "/shifts/1?paper=58"} {
+		kept := thu.Get(path)
+		kept.Shows(t, "<dt>Received so far</dt><dd>260,000\u00a0₫", "<dt>Not enough</dt><dd>60,000\u00a0₫", "Money without a bill (1)",
+			"<dt>Cash that was counted</dt><dd>1,234,000\u00a0₫", "đủ tờ 500", "After the shift was closed</dt><dd>+62,345\u00a0₫")
+		kept.Hides(t, "Close anyway")
+	}
 }

@@ -3,7 +3,6 @@ package dashboard
 import (
 	"bytes"
 	"html/template"
-	"net/url"
 	"slices"
 	"strconv"
 	"time"
@@ -254,66 +253,6 @@ func (s *Server) showReceipt(v *visit, data receiptData) (err error) {
 	}
 	data.Cashier = shift.UserName
 	return s.write(v, 200, "receipt", s.view(v, "till", app.Textf("Receipt %s", "Biên nhận %s", r.Code), data))
-}
-
-// closeShift ends a shift of the visitor, or of anybody for an owner.
-func (s *Server) closeShift(v *visit) error {
-	id, found := wire.ParseID(v.PathValue("id"))
-	if !found {
-		return payment.ErrNoShift
-	}
-	shift, err := s.Services.Payments.Shift(v.Context(), v.account.ID, id)
-	if err == nil && shift.UserID != v.user.ID && !v.may(ownerOnly) {
-		err = payment.ErrNoShift
-	}
-	if err != nil {
-		return err
-	}
-	return s.confirm(v, "till", s.shiftClosing(v, shift))
-}
-
-func (s *Server) shiftClosing(v *visit, shift payment.Shift) confirmation {
-	return confirmation{
-		Path: "/shifts/" + strconv.FormatInt(shift.ID, 10) + "/close", Back: "/shifts",
-		Title: v.T("Close the shift of ", "Đóng ca của ") + app.Isolated(shift.UserName) + "?", Button: v.T("Close the shift", "Đóng ca"),
-		Texts: []string{
-			v.T("Bills: ", "Số hoá đơn: ") + v.Number(shift.Bills) + v.T(", paid in full: ", ", đã trả đủ: ") + v.Number(shift.Full) + ".",
-			v.T("Received: ", "Tiền đã nhận: ") + v.Money(shift.Received) + ".",
-			v.T("The next bill begins a new shift.", "Hoá đơn tiếp theo sẽ mở ca mới."),
-		},
-		do: func() error {
-			_, err := s.Services.Payments.CloseShift(v.Context(), v.account.ID, shift.ID, v.now)
-			return err
-		},
-		done: app.Text{EN: "Shift closed.", VI: "Đã đóng ca."},
-	}
-}
-
-// shiftsData is the list of the shifts.
-type shiftsData struct {
-	Pages     pages
-	Rows      []shiftRow
-	Unmatched int64 // see payment-tabs
-}
-
-type shiftRow struct {
-	payment.Shift
-	Ask confirmation // before it is closed
-}
-
-// shiftsPage lists all shifts, or the visitor's own where they don't see all money.
-func (s *Server) shiftsPage(v *visit) error {
-	page := pageOf(v)
-	userID := v.user.ID
-	if v.may(seeMoney) && !v.user.Limit.On {
-		userID = 0
-	}
-	rows, total, err := s.Services.Payments.Shifts(v.Context(), v.account.ID, userID, page)
-	data := shiftsData{Pages: pagesOf(page, total, url.Values{}, "/shifts")}
-	for _, shift := range rows {
-		data.Rows = append(data.Rows, shiftRow{shift, s.shiftClosing(v, shift)})
-	}
-	return s.render(v, err, pageHead{"shifts", "till", app.Text{EN: "Shifts", VI: "Các ca"}}, data)
 }
 
 // liveTill streams the cards of the visitor's till, and the bill that it shows.

@@ -52,7 +52,7 @@ func TestTill(t *testing.T) {
 	apptest.Must(t, err)
 	thu.Get("/till/1").Shows(t, "200,000\u00a0₫", "Waiting for payment", "<svg", bill.Code, "Bills of this shift",
 		"This shift: +0\u00a0₫ · 1 bill")
-	for _, path := range []string{"/till/1", "/till/1/receipt", "/till/99", "/shifts/1/close"} {
+	for _, path := range []string{"/till/1", "/till/1/receipt", "/till/99", "/shifts/1"} {
 		minh.Get(path).WantStatus(t, http.StatusNotFound)
 	}
 	minh.Post("/till/1/cancel").WantStatus(t, http.StatusNotFound)
@@ -103,8 +103,8 @@ func TestTill(t *testing.T) {
 	// Two devices close one shift.
 	thu.Get("/shifts").Hides(t, "minh")
 	lan.Get("/shifts").Shows(t, "minh", "thu", "200,000\u00a0₫")
-	thu.Get("/shifts/1/close").Shows(t, "Bills: 1, paid in full: 1.", "Received: 200,000\u00a0₫.")
-	thu.Post("/shifts/1/close").Goes(t, "/shifts")
+	thu.Get("/shifts/1").Shows(t, "<dt>Received so far</dt><dd>200,000\u00a0₫", "<dt>Bills</dt><dd>1<", "<dt>Paid in full</dt><dd>1<")
+	thu.Post("/shifts/1/close").Goes(t, "/shifts/1")
 	again := thu.Post("/shifts/1/close")
 	again.WantStatus(t, http.StatusConflict)
 	again.Shows(t, "This shift is closed already, perhaps on another device. Nothing was changed.")
@@ -113,7 +113,7 @@ func TestTill(t *testing.T) {
 	thu.Submit("/till", "amount", "5000", "bank_account_id", "1").Goes(t, "/till/3")
 	thu.Get("/till").Shows(t, "This shift: +0\u00a0₫ · 1 bill")
 	thu.Post("/till/3/cancel").Goes(t, "/till")
-	lan.Post("/shifts/2/close").Goes(t, "/shifts") // an owner closes whose cashier went home
+	lan.Post("/shifts/2/close").Goes(t, "/shifts/2") // an owner closes whose cashier went home
 }
 
 // TestOldVerdictSaysWhen: whoever holds out an old bill, its receipt or its page as a new one

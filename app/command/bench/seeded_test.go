@@ -427,7 +427,7 @@ const seededPages = `
 		till, customer's screen: /till/display
 		till, manifest: /till/manifest.webmanifest
 		shifts: /shifts
-		shift, close: /shifts/1/close
+		shift: /shifts/1
 		payment codes: /settings/codes
 		payment codes, try a content: /settings/codes?content=DH001234
 		a code pattern, delete: /settings/codes/1/delete

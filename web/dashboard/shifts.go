@@ -1,0 +1,122 @@
+package dashboard
+
+import (
+	"net/url"
+	"strconv"
+	"strings"
+
+	"baoco/app"
+	"baoco/app/payment"
+	"baoco/web/wire"
+)
+
+func shiftPath(id int64) string { return "/shifts/" + strconv.FormatInt(id, 10) }
+
+// shiftsData is the list of the shifts.
+type shiftsData struct {
+	Pages pages
+	Rows  []payment.Shift
+}
+
+// shiftsPage lists all shifts, or the visitor's own where they don't see all money.
+func (s *Server) shiftsPage(v *visit) error {
+	page := pageOf(v)
+	userID := v.user.ID
+	if v.seesShifts() {
+		userID = 0
+	}
+	rows, total, err := s.Services.Payments.Shifts(v.Context(), v.account.ID, userID, page)
+	data := shiftsData{Pages: pagesOf(page, total, url.Values{}, "/shifts"), Rows: rows}
+	return s.render(v, err, pageHead{"shifts", "till", app.Text{EN: "Shifts", VI: "Các ca"}}, data)
+}
+
+// seesShifts tells whether the visitor sees the shifts of all cashiers.
+func (v *visit) seesShifts() bool { return v.may(seeMoney) && !v.user.Limit.On }
+
+// shiftData is a shift: what it came to, or the form that closes it.
+type shiftData struct {
+	payment.Shift
+	Closing  payment.Closing
+	Open     []payment.ClosingBill
+	MayClose bool
+	Form     shiftForm
+}
+
+// shiftForm is the form that closes a shift, as it was entered.
+type shiftForm struct{ Cash, Note string }
+
+// Later is what came after the shift was closed, in VND.
+func (d shiftData) Later() int64 {
+	if d.ClosedAt.IsZero() {
+		return 0
+	}
+	return d.Received - d.ReceivedAtClosing
+}
+
+// pageShift is the shift that the path names, of the visitor or of anybody whom they see.
+func (s *Server) pageShift(v *visit) (payment.Shift, error) {
+	id, found := wire.ParseID(v.PathValue("id"))
+	if !found {
+		return payment.Shift{}, payment.ErrNoShift
+	}
+	shift, err := s.Services.Payments.Shift(v.Context(), v.account.ID, id)
+	if err == nil && shift.UserID != v.user.ID && !v.seesShifts() {
+		err = payment.ErrNoShift
+	}
+	return shift, err
+}
+
+// mayClose tells whether the visitor closes a shift: their own, or any for an owner.
+func (v *visit) mayClose(shift payment.Shift) bool {
+	return shift.UserID == v.user.ID || v.may(ownerOnly)
+}
+
+func (s *Server) shiftPage(v *visit) error {
+	shift, err := s.pageShift(v)
+	if err != nil {
+		return err
+	}
+	return s.showShift(v, shift, shiftForm{}, nil)
+}
+
+// showShift shows a shift. wrong is why it wasn't closed.
+func (s *Server) showShift(v *visit, shift payment.Shift, form shiftForm, wrong error) (err error) {
+	data := shiftData{Shift: shift, Form: form, MayClose: shift.ClosedAt.IsZero() && v.mayClose(shift)}
+	if data.Closing, err = s.Services.Payments.ShiftClosing(v.Context(), v.account.ID, shift.ID, v.now); err != nil {
+		return err
+	}
+	data.Open = data.Closing.OpenBills()
+	title := app.Textf("Shift of %s", "Ca của %s", app.Isolated(shift.UserName))
+	if v.URL.Query().Get("paper") == "58" && wrong == nil {
+		return s.write(v, 200, "shift-slip", s.view(v, "till", title, data))
+	}
+	return s.render(v, wrong, pageHead{"shift", "till", title}, data)
+}
+
+func (s *Server) closeShift(v *visit) error {
+	shift, err := s.pageShift(v)
+	if err == nil && !v.mayClose(shift) {
+		err = payment.ErrNoShift
+	}
+	if err != nil {
+		return err
+	}
+	form := shiftForm{strings.TrimSpace(v.PostFormValue("cash")), v.PostFormValue("note")}
+	in := payment.ShiftCount{Note: form.Note}
+	if form.Cash != "" {
+		var cash int64
+		if form.Cash != "0" {
+			cash, err = app.ReadAmount(form.Cash)
+		}
+		in.Cash = &cash
+	}
+	if err != nil {
+		err = app.InvalidField("cash", app.TypedAmountRule.EN, app.TypedAmountRule.VI)
+	} else {
+		err = s.Services.Payments.CloseShift(v.Context(), v.account.ID, shift.ID, in, v.now)
+	}
+	if err != nil {
+		return s.showShift(v, shift, form, err)
+	}
+	return s.redirect(v, shiftPath(shift.ID), app.Text{EN: "Shift closed.", VI: "Đã đóng ca."})
+}
