@@ -30,7 +30,11 @@ func TestCompletionInBash(t *testing.T) {
 		"baoco bank --db x.db to":            "toggle",
 		"baoco webhook create --ur":          "--url",
 		"baoco --account 2 apikey ":          "create list revoke",
-		"baoco apikey create --scope ":       "",
+		"baoco apikey create --scope ":       "full read listen",
+		"baoco transaction list --type = I":  "IN",
+		"baoco transaction list --type =":    "IN OUT",
+		"baoco bank link --bank VC":          "VCB",
+		"baoco webhook list -o j":            "json",
 		"baoco apikey create -- --generate":  "",
 		"baoco transaction export --output-": "--output-file",
 	} {

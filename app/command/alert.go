@@ -47,8 +47,8 @@ func alertCommand() *cli.Command {
 				Flags: terminal.AdminFlags(
 					&cli.StringFlag{Name: "host", Usage: "`NAME` of the mail server", Required: true},
 					&cli.IntFlag{Name: "port", Usage: "its `PORT`", Value: 587},
-					&cli.StringFlag{Name: "security", Usage: "`METHOD` of encryption: starttls (port 587) or tls (port 465)",
-						Value: string(alert.MailStartTLS)},
+					terminal.Suggest(cli.StringFlag{Name: "security", Usage: "`METHOD` of encryption: starttls (port 587) or tls (port 465)",
+						Value: string(alert.MailStartTLS)}, alert.MailStartTLS, alert.MailTLS),
 					&cli.StringFlag{Name: "user", Usage: "`NAME` to sign in with"},
 					&cli.StringFlag{Name: "password-file", Usage: "`FILE` that holds the password, - for standard input"},
 					&cli.StringFlag{Name: "from", Usage: "`ADDRESS` of the sender", Required: true},
@@ -62,7 +62,7 @@ func alertCommand() *cli.Command {
 				Description: terminal.Example("baoco alert set --lang en", "baoco alert set --mute inbound --mute plan",
 					"baoco alert set --unmute plan", "baoco alert set --report 21:30"),
 				Flags: terminal.AdminFlags(
-					&cli.StringFlag{Name: "lang", Usage: "`LANGUAGE` of the alerts: vi or en"},
+					terminal.Suggest(cli.StringFlag{Name: "lang", Usage: "`LANGUAGE` of the alerts: %s"}, app.Vietnamese, app.English),
 					&cli.StringSliceFlag{Name: "mute", Usage: "`KIND` to stop alerting about: " + kindNames() + " (repeatable)"},
 					&cli.StringFlag{Name: "report", Usage: "`TIME` at which every channel gets the report of the day, such as 21:30, or off"},
 					&cli.StringSliceFlag{Name: "unmute", Usage: "`KIND` to alert about again (repeatable)"},

@@ -68,7 +68,8 @@ func paymentsCommand() *cli.Command {
 		Description: terminal.Example("baoco alert payments telegram --type IN", "baoco alert payments zalo --min-amount 200000 --no-content",
 			"baoco alert payments telegram --off"),
 		Flags: terminal.AdminFlags(
-			&cli.StringFlag{Name: "type", Usage: "`TYPE`: IN, OUT or ALL", Value: string(delivery.WebhookAll)},
+			terminal.Choice(cli.StringFlag{Name: "type", Usage: "`TYPE`: %s", Value: string(delivery.WebhookAll)},
+				delivery.WebhookTypes...),
 			&cli.StringFlag{Name: "min-amount", Usage: "smallest `AMOUNT`", DefaultText: "any"},
 			&cli.Int64Flag{Name: "bank-account-id", Usage: "only payments of bank account `ID`", DefaultText: "all"},
 			&cli.BoolFlag{Name: "no-content", Usage: "leave out the content of payments"},

@@ -24,7 +24,8 @@ func apiKeyCommand() *cli.Command {
 				Name: "create", Usage: "create a key and show it once", ArgsUsage: "NAME",
 				Description: terminal.Example("baoco apikey create shop", "baoco apikey create report --scope read --expires 2027-12-31"),
 				Flags: terminal.AdminFlags(
-					&cli.StringFlag{Name: "scope", Usage: "`SCOPE`: full, read, or listen for baoco listen only", Value: string(access.ScopeFull)},
+					terminal.Suggest(cli.StringFlag{Name: "scope", Usage: "`SCOPE`: full, read, or listen for baoco listen only",
+						Value: string(access.ScopeFull)}, access.ScopeFull, access.ScopeRead, access.ScopeListen),
 					&cli.StringFlag{Name: "expires", Usage: "`DATE` of its last day, Y-m-d or Y-m-d H:i:s (default: never)"},
 				),
 				Action: session.Admin(createAPIKey),

@@ -2,9 +2,7 @@ package command
 
 import (
 	"io"
-	"slices"
 	"strconv"
-	"strings"
 
 	"baoco/app"
 	"baoco/app/audit"
@@ -23,9 +21,10 @@ func auditCommand() *cli.Command {
 				"baoco audit list --noun webhook --id 1 -o json"),
 			Flags: terminal.AdminFlags(
 				&cli.StringFlag{Name: "who", Usage: "only what `NAME` did: a user, an API key or a user of this machine"},
-				&cli.StringFlag{Name: "way", Usage: "only by this `WAY`: dashboard, api, command_line or server"},
+				terminal.Choice(cli.StringFlag{Name: "way", Usage: "only by this `WAY`: %s"}, app.Ways...),
 				&cli.StringFlag{Name: "deed", Usage: "only this `DEED`, such as webhook.change or user.sign_in; -o json shows those of lines"},
-				&cli.StringFlag{Name: "noun", Usage: "only about `NOUN`, such as webhook, user, source, bank_account or api_key"},
+				terminal.Choice(cli.StringFlag{Name: "noun", Usage: "only about `NOUN`, such as webhook, user, source, bank_account or api_key"},
+					nounIDs()...),
 				&cli.Int64Flag{Name: "id", Usage: "with --noun: only about the one with this `ID`", DefaultText: "all"},
 				&cli.StringFlag{Name: "from", Usage: "from `DATE` on, Y-m-d or Y-m-d H:i:s"},
 				&cli.StringFlag{Name: "to", Usage: "through `DATE`"},
@@ -60,12 +59,8 @@ func listAudit(c *cli.Context, s *session.Session) error {
 	}
 	limit := c.Int("limit")
 	switch {
-	case f.Way != "" && !slices.Contains(app.Ways, f.Way):
-		return terminal.Usagef("--way must be one of %v, not %q", app.Ways, string(f.Way))
 	case f.Deed != "" && !audit.Known(f.Deed):
 		return terminal.Usagef("there is no deed called %q; -o json shows the deed of each line", string(f.Deed))
-	case f.Noun != "" && audit.NounName(f.Noun).EN == "":
-		return terminal.Usagef("--noun must be one of %s, not %q", nounIDs(), f.Noun)
 	case f.NounID != 0 && f.Noun == "":
 		return terminal.Usagef("--id goes with --noun")
 	case limit < 1 || limit > 1000:
@@ -96,10 +91,9 @@ func listAudit(c *cli.Context, s *session.Session) error {
 }
 
 // nounIDs are the values of --noun.
-func nounIDs() string {
-	var list []string
+func nounIDs() (list []string) {
 	for _, n := range audit.Nouns {
 		list = append(list, n.ID)
 	}
-	return strings.Join(list, ", ")
+	return list
 }

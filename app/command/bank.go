@@ -19,6 +19,16 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
+// bankFlag is --bank. It takes a name that providers use for a bank as well as its code.
+func bankFlag(f cli.StringFlag) cli.Flag {
+	var codes []string
+	for _, bank := range app.Banks() {
+		codes = append(codes, bank.Code)
+	}
+	f.Name = "bank"
+	return terminal.Suggest(f, codes...)
+}
+
 func bankCommand() *cli.Command {
 	return &cli.Command{
 		Name: "bank", Usage: "bank accounts whose transactions are recorded",
@@ -27,7 +37,7 @@ func bankCommand() *cli.Command {
 				Name: "link", Usage: "link a bank account and record the transactions that were waiting for it",
 				Description: terminal.Example(`baoco bank link --bank ACB --number 19354957 --name "NGUYEN VAN A"`),
 				Flags: terminal.AdminFlags(
-					&cli.StringFlag{Name: "bank", Usage: "bank `CODE`: ACB, VCB, BIDV, MBB, CTG, TCB, …", Required: true},
+					bankFlag(cli.StringFlag{Usage: "bank `CODE`: ACB, VCB, BIDV, MBB, CTG, TCB, …", Required: true}),
 					&cli.StringFlag{Name: "number", Usage: "account `NUMBER`", Required: true},
 					&cli.StringFlag{Name: "name", Usage: "account holder's `NAME`", Required: true},
 					receivingFlag, prefixFlag,

@@ -16,7 +16,9 @@ func catchUpCommand() *cli.Command {
 }
 
 func catchUpSource(c *cli.Context, s *session.Session, id int64) error {
+	progress := terminal.NewProgress(c, "reading the provider's list")
 	r, err := s.Services.Inbound.CatchUpSource(c.Context, s.Account, id, s.Now)
+	progress.Stop()
 	if err != nil {
 		return err
 	}

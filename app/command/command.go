@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"baoco/app/command/bench"
@@ -45,7 +46,6 @@ func rootCommand(stdin io.Reader, out, stderr io.Writer) *cli.App {
 	return &cli.App{
 		Name:        "baoco",
 		Usage:       "notify your shop of every bank transaction, from your own server",
-		Description: "Start with: baoco demo\nThen, in an empty directory: baoco serve",
 		Version:     serve.Version,
 		HideVersion: true, // its flag prints more than the command version does
 		Flags:       []cli.Flag{&cli.BoolFlag{Name: "version", Aliases: []string{"v"}, Usage: "print the version", DisableDefaultText: true}},
@@ -59,7 +59,8 @@ func rootCommand(stdin io.Reader, out, stderr io.Writer) *cli.App {
 			case c.Bool("version"):
 				return printVersion(c)
 			}
-			return cli.ShowAppHelp(c)
+			printFirstHour(c)
+			return nil
 		},
 		Commands: []*cli.Command{
 			serve.Command(), demo.Command(), listen.Command(), apiKeyCommand(), bankCommand(), sourceCommand(), webhookCommand(), streamCommand(),
@@ -70,6 +71,26 @@ func rootCommand(stdin io.Reader, out, stderr io.Writer) *cli.App {
 			completionCommand(), versionCommand(),
 		},
 	}
+}
+
+// firstHour is what somebody needs who has just got the program.
+const firstHour = `baoco: {{.Usage}}. The first hour:
+{{range .Commands}}
+   {{.HelpName}}{{"\t"}}{{.Usage}}{{end}}
+
+"baoco help" shows every command, "baoco help COMMAND" one with an example.
+`
+
+func printFirstHour(c *cli.Context) {
+	shown := cli.App{Usage: c.App.Usage}
+	for _, words := range []string{"demo", "serve", "user set-up", "transaction tail", "doctor"} {
+		command := &cli.Command{Subcommands: c.App.Commands}
+		for _, word := range strings.Fields(words) {
+			command = command.Subcommands[slices.IndexFunc(command.Subcommands, func(c *cli.Command) bool { return c.Name == word })]
+		}
+		shown.Commands = append(shown.Commands, &cli.Command{HelpName: "baoco " + words, Usage: command.Usage})
+	}
+	cli.HelpPrinter(c.App.Writer, firstHour, shown)
 }
 
 func versionCommand() *cli.Command {

@@ -136,6 +136,13 @@ func TestHelp(t *testing.T) {
 	if code != 0 || !strings.Contains(stdout, "baoco bank link --bank ACB") {
 		t.Errorf("help of bank link: exit %d\n%s", code, stdout)
 	}
+	// baoco alone shows the first hour, and baoco help everything.
+	if code, stdout, _ := baoco(""); code != 0 || strings.Count(stdout, "\n   baoco ") != 5 || strings.Contains(stdout, "takeover") {
+		t.Errorf("baoco alone: exit %d\n%s", code, stdout)
+	}
+	if code, stdout, _ := baoco("", "help"); code != 0 || !strings.Contains(stdout, "takeover") {
+		t.Errorf("help: exit %d\n%s", code, stdout)
+	}
 }
 
 // Admin commands never create a file, and say what is wrong with one.

@@ -16,7 +16,7 @@ var completionScripts = map[string]string{
 	"bash": `_baoco() {
 	local IFS=$'\n'
 	local words="$("${COMP_WORDS[0]}" completion words "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null | cut -f1)"
-	COMPREPLY=($(compgen -W "$words" -- "${COMP_WORDS[COMP_CWORD]}"))
+	COMPREPLY=($(compgen -W "$words" -- "${COMP_WORDS[COMP_CWORD]#=}"))
 }
 complete -o bashdefault -o default -F _baoco baoco
 `,
@@ -41,7 +41,7 @@ complete -c baoco -a '(__baoco_words)'
 
 func completionCommand() *cli.Command {
 	command := &cli.Command{
-		Name: "completion", Usage: "print a script that completes commands and flags in bash, zsh or fish",
+		Name: "completion", Usage: "print a script that completes commands, flags and their values in bash, zsh or fish",
 		Subcommands: []*cli.Command{{
 			Name: "words", Usage: "what can stand last on a command line", Hidden: true, SkipFlagParsing: true, HideHelp: true,
 			Description: terminal.Example("baoco completion words bank li"),

@@ -79,7 +79,7 @@ func deliveryFilters(made string) []cli.Flag {
 	return []cli.Flag{
 		&cli.Int64Flag{Name: "webhook-id", Usage: "only those of webhook `ID`", DefaultText: "all"},
 		&cli.Int64Flag{Name: "transaction-id", Usage: "only those of transaction `ID`", DefaultText: "all"},
-		&cli.StringFlag{Name: "type", Usage: "only `TYPE` IN or OUT"},
+		terminal.Choice(cli.StringFlag{Name: "type", Usage: "only `TYPE` %s"}, app.In, app.Out),
 		&cli.StringFlag{Name: "from", Usage: made + " from `DATE` on, Y-m-d or Y-m-d H:i:s"},
 		&cli.StringFlag{Name: "to", Usage: made + " through `DATE`"},
 		&cli.StringFlag{Name: "q", Usage: "`TEXT` in content or transaction number"},
@@ -121,20 +121,10 @@ func readPage(c *cli.Context) (app.Page, error) {
 	return p, nil
 }
 
-func directionFlag(c *cli.Context) (app.Direction, error) {
-	switch d := app.Direction(c.String("type")); d {
-	case "", app.In, app.Out:
-		return d, nil
-	}
-	return "", terminal.Usagef("--type must be IN or OUT, not %q", c.String("type"))
-}
-
 // filterFlags reads the flags that lists of transactions and of deliveries have in
 // common.
 func filterFlags(c *cli.Context, zone *time.Location) (d app.Direction, from, to time.Time, query string, err error) {
-	if d, err = directionFlag(c); err != nil {
-		return d, from, to, query, err
-	}
+	d = app.Direction(c.String("type"))
 	var bad app.Invalid
 	if query = app.ReadQuery(c.String("q"), &bad); bad.Err() != nil {
 		return d, from, to, query, terminal.Usagef("--q must be at most %d characters", app.MaxContent)
@@ -305,7 +295,9 @@ func replayDeliveries(c *cli.Context, s *session.Session) error {
 	if in.From, in.To, err = rangeFlags(c, s.Services.Ledger.Zone()); err != nil {
 		return err
 	}
+	progress := terminal.NewProgress(c, "queueing")
 	n, err := s.Services.Deliveries.Replay(c.Context, s.Account, in, s.Now)
+	progress.Stop()
 	if err != nil {
 		return err
 	}

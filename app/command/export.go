@@ -25,7 +25,8 @@ func exportCommand() *cli.Command {
 			"baoco transaction export --type IN > in.csv",
 		),
 		Flags: append(transactionFilterFlags(), terminal.AdminFlags(
-			&cli.StringFlag{Name: "format", Usage: "`FORMAT`: csv or xlsx", Value: string(sheet.CSV)},
+			terminal.Choice(cli.StringFlag{Name: "format", Usage: "`FORMAT`: %s", Value: string(sheet.CSV)},
+				sheet.CSV, sheet.XLSX, sheet.Semicolons),
 			&cli.StringFlag{Name: "output-file", Usage: "write `FILE`, which appears when it is complete (default: the standard output)"},
 		)...),
 		Action: terminal.Interruptible(session.WithoutArguments(exportTransactions)),
@@ -40,9 +41,6 @@ type exported struct {
 
 func exportTransactions(c *cli.Context, s *session.Session) error {
 	format := sheet.Format(c.String("format"))
-	if !format.Known() {
-		return terminal.Usagef("--format must be csv or xlsx, not %q", string(format))
-	}
 	f, err := readTransactionFilter(c, s)
 	if err != nil {
 		return err
@@ -76,6 +74,8 @@ func writeExport(c *cli.Context, s *session.Session, f app.TransactionFilter, fo
 	if err != nil {
 		return 0, err
 	}
+	progress := terminal.NewProgress(c, "exporting")
+	defer progress.Stop()
 	err = s.Services.Ledger.ExportTransactions(c.Context, s.Account, f, func(list []app.Transaction) error {
 		for _, t := range list {
 			if err := file.Add(t); err != nil {
@@ -83,6 +83,7 @@ func writeExport(c *cli.Context, s *session.Session, f app.TransactionFilter, fo
 			}
 		}
 		n += len(list)
+		progress.Update(terminal.Counted(int64(n), "transaction", "transactions"), 0, 0)
 		return nil
 	})
 	if err == nil {

@@ -118,7 +118,7 @@ func importFile(c *cli.Context, s *session.Session) error {
 		return err
 	}
 	rejects := newRejects(c, path)
-	progress := terminal.NewProgress(c.App.ErrWriter, "reading")
+	progress := terminal.NewProgress(c, "reading")
 	result, err := statement.Import{
 		Path: path, Now: s.Now, AcceptDifferences: c.Bool("accept-differences"),
 		Read: statement.Options{Zone: s.Services.Ledger.Zone(), Map: columns, Sheet: c.String("sheet")},

@@ -24,7 +24,8 @@ func logCommand() *cli.Command {
 		Description: terminal.Example("baoco source log --open", "baoco source log --state unassigned", "baoco source log --refused"),
 		Flags: terminal.AdminFlags(
 			&cli.BoolFlag{Name: "open", Usage: "only those with transactions that need a decision"},
-			&cli.StringFlag{Name: "state", Usage: "only those with transactions in `STATE` unassigned, conflict, rejected or may_be_repeat"},
+			terminal.Choice(cli.StringFlag{Name: "state", Usage: "only those with transactions in `STATE` %s"},
+				inbound.OutcomeUnassigned, inbound.OutcomeConflict, inbound.OutcomeRejected, inbound.OutcomeMayBeRepeat),
 			&cli.BoolFlag{Name: "refused", Aliases: []string{"rejected"}, Usage: "refused calls instead, with the reason"},
 			&cli.Int64Flag{Name: "source-id", Usage: "only those of source `ID`", DefaultText: "all"},
 			&cli.StringFlag{Name: "from", Usage: "from `DATE` on, Y-m-d or Y-m-d H:i:s"},
@@ -48,7 +49,7 @@ func linkCommand() *cli.Command {
 		Description: terminal.Example(`baoco source link 17 --name "NGUYEN VAN A"`,
 			`baoco source link 17 --bank VCB --account-number 7220111112005 --name "NGUYEN VAN A"`),
 		Flags: terminal.AdminFlags(
-			&cli.StringFlag{Name: "bank", Usage: "bank `CODE` (default: as the call names it)"},
+			bankFlag(cli.StringFlag{Usage: "bank `CODE` (default: as the call names it)"}),
 			&cli.StringFlag{Name: "account-number", Usage: "account `NUMBER` (default: as the call names it)"},
 			&cli.StringFlag{Name: "name", Usage: "account holder's `NAME`, of an account that is not linked yet"},
 			&cli.BoolFlag{Name: "notify-all", Usage: "send all of them to the webhooks, not only those of the last 24 hours"},
@@ -98,11 +99,6 @@ func sourceLog(c *cli.Context, s *session.Session) error {
 	}
 	f := inbound.Filter{SourceID: c.Int64("source-id"), OpenOnly: c.Bool("open"), State: inbound.Outcome(c.String("state")),
 		Page: app.Page{Number: 1, Size: limit}}
-	switch f.State {
-	case "", inbound.OutcomeUnassigned, inbound.OutcomeConflict, inbound.OutcomeRejected, inbound.OutcomeMayBeRepeat:
-	default:
-		return terminal.Usagef("--state must be unassigned, conflict, rejected or may_be_repeat, not %q", f.State)
-	}
 	var err error
 	if f.From, f.To, err = rangeFlags(c, s.Services.Ledger.Zone()); err != nil {
 		return err

@@ -42,8 +42,8 @@ func paymentCommand() *cli.Command {
 				Name: "list", Usage: "list the payment requests, newest first",
 				Description: terminal.Example("baoco payment list --status underpaid", "baoco payment list --reference HD-1042"),
 				Flags: terminal.AdminFlags(append(pageFlags(),
-					&cli.StringFlag{Name: "status", Usage: "`STATUS`: open, underpaid, paid, overpaid, paid_late, expired or cancelled",
-						DefaultText: "all"},
+					terminal.Choice(cli.StringFlag{Name: "status", Usage: "`STATUS`: %s", DefaultText: "all"}, app.PaymentOpen, app.PaymentUnderpaid,
+						app.PaymentPaid, app.PaymentOverpaid, app.PaymentPaidLate, app.PaymentExpired, app.PaymentCancelled),
 					&cli.StringFlag{Name: "reference", Usage: "your own reference, `TEXT`"},
 				)...),
 				Action: session.WithoutArguments(listPayments),
@@ -122,9 +122,6 @@ func encodePayment(s *session.Session, r payment.Request) api.PaymentRequestJSON
 
 func listPayments(c *cli.Context, s *session.Session) error {
 	f := payment.Filter{Status: app.PaymentStatus(c.String("status")), Reference: c.String("reference")}
-	if f.Status != "" && f.Status.Name() == (app.Text{}) {
-		return terminal.Usagef("--status must be open, underpaid, paid, overpaid, paid_late, expired or cancelled, not %q", c.String("status"))
-	}
 	var err error
 	if f.Page, err = readPage(c); err != nil {
 		return err

@@ -65,7 +65,9 @@ func resendFailed(c *cli.Context, s *session.Session) error {
 	if f.Type, f.From, f.To, f.Query, err = filterFlags(c, s.Services.Ledger.Zone()); err != nil {
 		return err
 	}
+	progress := terminal.NewProgress(c, "queueing")
 	r, err := s.Services.Deliveries.ResendFailed(c.Context, s.Account, f, app.IdempotencyKey{}, s.Now)
+	progress.Stop()
 	if err != nil {
 		return err
 	}

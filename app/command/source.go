@@ -34,9 +34,9 @@ func sourceCommand() *cli.Command {
 					"baoco source add --provider generic --name erp --map amount=data.sum --map id=data.id --map account=data.acc",
 				),
 				Flags: terminal.AdminFlags(
-					&cli.StringFlag{Name: "provider", Usage: "`KIND`: " + provider.Names(func(provider.Kind) bool { return true }), Required: true},
+					terminal.Suggest(cli.StringFlag{Name: "provider", Usage: "`KIND`: %s", Required: true}, providers()...),
 					&cli.StringFlag{Name: "name", Usage: "a `NAME` to recognise it by", Required: true},
-					&cli.StringFlag{Name: "auth", Usage: "`METHOD` of authentication: " + authChoices()},
+					terminal.Suggest(cli.StringFlag{Name: "auth", Usage: "`METHOD` of authentication: " + authChoices()}, auths()...),
 					&cli.Int64Flag{Name: "bank-account-id", Usage: "record on bank account `ID` only", DefaultText: "any"},
 					secretFile,
 					&cli.StringSliceFlag{Name: "map",
@@ -148,6 +148,23 @@ func mapFlag(c *cli.Context) (map[string]string, error) {
 // takers names the kinds of sources that take an option.
 func takers(option inbound.SourceOption) string {
 	return provider.Names(func(k provider.Kind) bool { return slices.Contains(k.Options, option) })
+}
+
+// providers are the kinds of sources.
+func providers() (list []app.Provider) {
+	for _, kind := range provider.Kinds {
+		list = append(list, kind.Provider)
+	}
+	return list
+}
+
+// auths are all methods of authentication; each kind of source has some of them.
+func auths() (list []inbound.Auth) {
+	for _, kind := range provider.Kinds {
+		list = append(list, kind.Auths...)
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
 }
 
 // authChoices says between which methods there is a choice, and for which kinds.

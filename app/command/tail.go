@@ -28,7 +28,7 @@ func tailCommand() *cli.Command {
 		Flags: terminal.AdminFlags(
 			&cli.IntFlag{Name: "limit", Usage: "the last `N` first, at most 1000", Value: 10},
 			&cli.Int64Flag{Name: "bank-account-id", Usage: "only those of bank account `ID`", DefaultText: "all"},
-			&cli.StringFlag{Name: "type", Usage: "only `TYPE` IN or OUT"},
+			terminal.Choice(cli.StringFlag{Name: "type", Usage: "only `TYPE` %s"}, app.In, app.Out),
 			&cli.BoolFlag{Name: "once", Usage: "end after the last N"},
 		),
 		Action: session.WithoutArguments(tailTransactions),
@@ -49,14 +49,10 @@ func tailTransactions(c *cli.Context, s *session.Session) error {
 	if n < 0 || n > 1000 {
 		return terminal.Usagef("--limit must be from 0 to 1000, not %d", n)
 	}
-	direction, err := directionFlag(c)
-	if err != nil {
-		return err
-	}
 	ctx, stop := terminal.UntilStopped(c.Context)
 	defer stop()
-	t := &tailing{c: c, s: s, filter: app.TransactionFilter{BankAccountID: c.Int64("bank-account-id"), Type: direction}}
-	err = t.last(ctx, n)
+	t := &tailing{c: c, s: s, filter: app.TransactionFilter{BankAccountID: c.Int64("bank-account-id"), Type: app.Direction(c.String("type"))}}
+	err := t.last(ctx, n)
 	if err == nil && !c.Bool("once") {
 		err = t.follow(ctx)
 	}

@@ -26,7 +26,8 @@ func transactionCommand() *cli.Command {
 				Description: terminal.Example("baoco transaction list --q \"thanh toan\"",
 					"baoco transaction list --from 2026-11-01 --type IN -o json"),
 				Flags: append(transactionFilterFlags(), terminal.AdminFlags(append(pageFlags(),
-					&cli.StringFlag{Name: "sort", Usage: "`ORDER`: -id, id, -date or date", Value: string(app.SortIDDesc)},
+					terminal.Choice(cli.StringFlag{Name: "sort", Usage: "`ORDER`: %s", Value: string(app.SortIDDesc)},
+						app.SortIDDesc, app.SortID, app.SortDateDesc, app.SortDate),
 				)...)...),
 				Action: session.WithoutArguments(listTransactions),
 			},
@@ -34,9 +35,9 @@ func transactionCommand() *cli.Command {
 				Name: "add", Usage: "record a transaction by hand; a running server sends it to the webhooks within a second",
 				Description: terminal.Example("baoco transaction add --bank ACB --account-number 19354957 --type IN --amount 200000 --content DH123"),
 				Flags: terminal.AdminFlags(
-					&cli.StringFlag{Name: "bank", Usage: "bank `CODE` (default: the bank of the linked account with this number)"},
+					bankFlag(cli.StringFlag{Usage: "bank `CODE` (default: the bank of the linked account with this number)"}),
 					&cli.StringFlag{Name: "account-number", Usage: "account `NUMBER` (default: that of the only linked account)"},
-					&cli.StringFlag{Name: "type", Usage: "`TYPE` IN or OUT", Value: string(app.In)},
+					terminal.Choice(cli.StringFlag{Name: "type", Usage: "`TYPE` %s", Value: string(app.In)}, app.In, app.Out),
 					&cli.StringFlag{Name: "amount", Usage: "amount in `VND`", Required: true},
 					&cli.StringFlag{Name: "content", Usage: "transfer content, a `TEXT`"},
 					&cli.StringFlag{Name: "transaction-number", Usage: "`NUMBER` that the bank gave the transfer"},
@@ -58,14 +59,14 @@ func transactionCommand() *cli.Command {
 func transactionFilterFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.Int64Flag{Name: "bank-account-id", Usage: "only those of bank account `ID`", DefaultText: "all"},
-		&cli.StringFlag{Name: "type", Usage: "only `TYPE` IN or OUT"},
+		terminal.Choice(cli.StringFlag{Name: "type", Usage: "only `TYPE` %s"}, app.In, app.Out),
 		&cli.StringFlag{Name: "from", Usage: "from `DATE` on, Y-m-d or Y-m-d H:i:s"},
 		&cli.StringFlag{Name: "to", Usage: "through `DATE`"},
 		&cli.StringFlag{Name: "min-amount", Usage: "of at least `VND`"},
 		&cli.StringFlag{Name: "max-amount", Usage: "of at most `VND`"},
 		&cli.StringFlag{Name: "code", Usage: "only those with payment `CODE`"},
 		&cli.StringFlag{Name: "q", Usage: "`TEXT` in content or number, without regard to case or accents"},
-		&cli.StringFlag{Name: "delivery-state", Usage: "only those in delivery `STATE` failed, pending, delivered or unsent"},
+		terminal.Choice(cli.StringFlag{Name: "delivery-state", Usage: "only those in delivery `STATE` %s"}, app.TransactionStates...),
 		&cli.Int64Flag{Name: "since-id", Usage: "only ids above `ID`, oldest first", DefaultText: "all"},
 	}
 }
@@ -76,9 +77,6 @@ func readTransactionFilter(c *cli.Context, s *session.Session) (f app.Transactio
 	}
 	if f.Type, f.From, f.To, f.Query, err = filterFlags(c, s.Services.Ledger.Zone()); err != nil {
 		return f, err
-	}
-	if f.DeliveryState != "" && !slices.Contains(app.TransactionStates, f.DeliveryState) {
-		return f, terminal.Usagef("--delivery-state must be failed, pending, delivered or unsent, not %q", string(f.DeliveryState))
 	}
 	var bad app.Invalid
 	f.Code = app.ReadCodeFilter("code", c.String("code"), &bad)
@@ -101,11 +99,6 @@ func listTransactions(c *cli.Context, s *session.Session) error {
 	f.Sort = app.TransactionSort(c.String("sort"))
 	if f.Page, err = readPage(c); err != nil {
 		return err
-	}
-	switch f.Sort {
-	case app.SortID, app.SortIDDesc, app.SortDate, app.SortDateDesc:
-	default:
-		return terminal.Usagef("--sort must be -id, id, -date or date, not %q", string(f.Sort))
 	}
 	if c.IsSet("since-id") && c.IsSet("sort") && f.Sort != app.SortID {
 		return terminal.Usagef("--since-id lists by id, not by %s", f.Sort)

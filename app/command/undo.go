@@ -101,7 +101,10 @@ func undoImport(c *cli.Context, s *session.Session) error {
 	if !again {
 		v.print(c.App.ErrWriter, "To be removed")
 	}
-	if err := s.Services.Inbound.UndoImport(c.Context, s.Account, id, s.Now); err != nil {
+	progress := terminal.NewProgress(c, "removing")
+	err = s.Services.Inbound.UndoImport(c.Context, s.Account, id, s.Now)
+	progress.Stop()
+	if err != nil {
 		return fmt.Errorf("%w; run it again to go on", err)
 	}
 	return terminal.Output(c, v, func(w io.Writer) {

@@ -33,7 +33,7 @@ func userCommand() *cli.Command {
 				Name: "create", Usage: "create a user; a generated password is shown once", ArgsUsage: "NAME",
 				Description: terminal.Example("baoco user create lan", "baoco user create thungan --role cashier --password-file password.txt"),
 				Flags: terminal.AdminFlags(
-					&cli.StringFlag{Name: "role", Usage: roleUsage, Value: string(access.RoleOwner)},
+					terminal.Suggest(cli.StringFlag{Name: "role", Usage: roleUsage, Value: string(access.RoleOwner)}, access.Roles...),
 					passwordFile,
 				),
 				Action: session.Admin(createUser),
@@ -49,7 +49,7 @@ func userCommand() *cli.Command {
 			{
 				Name: "role", Usage: "change the role of a user, who is signed out everywhere", ArgsUsage: "NAME",
 				Description: terminal.Example("baoco user role thungan --role accountant"),
-				Flags:       terminal.AdminFlags(&cli.StringFlag{Name: "role", Usage: roleUsage, Required: true}),
+				Flags:       terminal.AdminFlags(terminal.Suggest(cli.StringFlag{Name: "role", Usage: roleUsage, Required: true}, access.Roles...)),
 				Action:      withUser(setRole),
 			},
 			{

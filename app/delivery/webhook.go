@@ -29,6 +29,9 @@ const (
 	WebhookAll WebhookType = "ALL"
 )
 
+// WebhookTypes are all types.
+var WebhookTypes = []WebhookType{WebhookIn, WebhookOut, WebhookAll}
+
 // Name names the directions.
 func (t WebhookType) Name() app.Text {
 	switch t {
@@ -282,7 +285,7 @@ func (s *Service) CheckWebhookUpdate(u WebhookUpdate) error {
 			v.Add("webhook_url", bad.EN, bad.VI)
 		}
 	}
-	if u.Type != nil && *u.Type != WebhookIn && *u.Type != WebhookOut && *u.Type != WebhookAll {
+	if u.Type != nil && !slices.Contains(WebhookTypes, *u.Type) {
 		v.Add("type", "must be IN, OUT or ALL", "phải là IN, OUT hoặc ALL")
 	}
 	if u.BankAccountIDs != nil && len(*u.BankAccountIDs) > maxWebhookBankAccounts {

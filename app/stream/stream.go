@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -259,7 +260,7 @@ func (s *Service) CheckStreamUpdate(before Stream, u Update) error {
 	if u.Credentials != nil {
 		u.Credentials.check(&v, b.Kind)
 	}
-	if u.Type != nil && *u.Type != delivery.WebhookIn && *u.Type != delivery.WebhookOut && *u.Type != delivery.WebhookAll {
+	if u.Type != nil && !slices.Contains(delivery.WebhookTypes, *u.Type) {
 		v.Add("type", "must be IN, OUT or ALL", "phải là IN, OUT hoặc ALL")
 	}
 	if u.SinceID != nil && *u.SinceID < 0 {

@@ -68,7 +68,7 @@ func run(c *cli.Context) error {
 	if secure && (runtime.GOOS == "windows" || runtime.GOOS == "darwin") {
 		return terminal.Usagef("--https needs a system that keeps the certificates it trusts in files")
 	}
-	err := errors.Join(terminal.CheckOutput(c), terminal.NoArguments(c))
+	err := terminal.NoArguments(c)
 	if err != nil {
 		return err
 	}

@@ -36,8 +36,8 @@ func Command() *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "server", Usage: "`URL` of the baoco elsewhere", Required: true, EnvVars: []string{"BAOCO_SERVER"}},
 			&cli.StringFlag{Name: "forward-to", Usage: "`URL` to call", Required: true},
-			&cli.StringFlag{Name: "kind", Usage: "`KIND` of webhook to call it as: standard, or sepay with an API key",
-				Value: string(delivery.WebhookStandard)},
+			terminal.Choice(cli.StringFlag{Name: "kind", Usage: "`KIND` of webhook to call it as: standard, or sepay with an API key",
+				Value: string(delivery.WebhookStandard)}, delivery.WebhookStandard, delivery.WebhookSepay),
 			&cli.StringFlag{Name: "api-key-file", Usage: "`FILE` with the API key; - is standard input", DefaultText: "BAOCO_API_KEY"},
 			&cli.BoolFlag{Name: "new", Usage: "only what is recorded from now on, also where this directory has listened before"},
 			terminal.OutputFlag,
@@ -76,9 +76,6 @@ func newListener(c *cli.Context) (*listener, error) {
 	if err := terminal.NoArguments(c); err != nil {
 		return nil, err
 	}
-	if err := terminal.CheckOutput(c); err != nil {
-		return nil, err
-	}
 	l := &listener{c: c, client: newClient(),
 		sender: courier.NewSender(nil, serve.Version, &http.Transport{DisableKeepAlives: true, DisableCompression: true})}
 	var err error
@@ -104,12 +101,9 @@ func newListener(c *cli.Context) (*listener, error) {
 	if l.memory, err = remember(memoryFile); err != nil {
 		return nil, terminal.Exit(terminal.ExitDatabase, err)
 	}
-	switch l.as.Secrets.Current = l.memory.Secret; l.as.Kind {
-	case delivery.WebhookStandard:
-	case delivery.WebhookSepay:
+	l.as.Secrets.Current = l.memory.Secret
+	if l.as.Kind == delivery.WebhookSepay {
 		l.as.Auth, l.as.Secrets.Current = delivery.SepayAPIKey, l.memory.Key
-	default:
-		return nil, terminal.Usagef("--kind must be standard or sepay, not %q", l.as.Kind)
 	}
 	if c.Bool("new") {
 		delete(l.memory.Last, l.pair())

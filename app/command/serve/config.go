@@ -20,6 +20,12 @@ const precedence = "A flag goes before its variable of the environment, and that
 
 // ConfigCommand is baoco config.
 func ConfigCommand() *cli.Command {
+	flags := Flags()
+	for _, f := range flags {
+		if choice, ok := f.(*terminal.ChoiceFlag); ok {
+			choice.Open = true // a wrong value is shown with its source, and refused then
+		}
+	}
 	return &cli.Command{
 		Name: "config", Usage: "print every setting that serve would have with these flags here, and where it comes from; without the secrets",
 		Description: "What serve would refuse is refused. " + precedence +
@@ -28,19 +34,18 @@ func ConfigCommand() *cli.Command {
 			"baoco config --listen 127.0.0.1:9000",
 			"(set -a; . /etc/default/baoco; baoco config --db /var/lib/baoco/baoco.db)",
 		),
-		Flags: append(Flags(), terminal.OutputFlag),
+		Flags: append(flags, terminal.OutputFlag),
 		Action: func(c *cli.Context) error {
-			err := terminal.CheckOutput(c)
-			if err == nil {
-				err = terminal.NoArguments(c)
-			}
-			if err != nil {
+			if err := terminal.NoArguments(c); err != nil {
 				return err
 			}
 			s, fault := readSettings(c)
+			if fault == nil {
+				fault = terminal.CheckChoices(c, Flags())
+			}
 			s.printWarnings(c.App.ErrWriter)
 			list := s.listed(c)
-			err = terminal.Output(c, list, func(w io.Writer) { printSettings(w, list) })
+			err := terminal.Output(c, list, func(w io.Writer) { printSettings(w, list) })
 			if fault != nil { // where a wrong value comes from has been shown
 				return fault
 			}

@@ -50,9 +50,10 @@ func Flags() []cli.Flag {
 		&cli.StringFlag{Name: "backup-every", Usage: "`TIME` between two scheduled backups, from 1h to 7d", Value: "24h"},
 		&cli.IntFlag{Name: "backup-keep", Usage: "how many scheduled backups stay, `N`", Value: 14},
 		&cli.StringFlag{Name: "catch-up", Usage: "`TIME` between two syncs of the lists of providers, from 10s to 24h; 0 is never", Value: "3m"},
-		&cli.StringFlag{Name: "log-format", Usage: "`FORMAT`: text or json", Value: "text"},
-		&cli.StringFlag{Name: "lang", Usage: "default `LANGUAGE` of the dashboard and of alerts, en or vi, for those who have not chosen one",
-			DefaultText: "that of the browser, else en; alerts vi"},
+		terminal.Choice(cli.StringFlag{Name: "log-format", Usage: "`FORMAT`: %s", Value: "text"}, "text", "json"),
+		terminal.Choice(cli.StringFlag{Name: "lang",
+			Usage:       "default `LANGUAGE` of the dashboard and of alerts, %s, for those who have not chosen one",
+			DefaultText: "that of the browser, else en; alerts vi"}, app.English, app.Vietnamese),
 	), watchingFlags())
 }
 
@@ -62,6 +63,8 @@ func byEnvironment(flags ...cli.Flag) []cli.Flag {
 		names := []string{variable(f.Names()[0])}
 		switch f := f.(type) {
 		case *cli.StringFlag:
+			f.EnvVars = names
+		case *terminal.ChoiceFlag:
 			f.EnvVars = names
 		case *cli.StringSliceFlag:
 			f.EnvVars = names
@@ -149,16 +152,8 @@ func readListening(c *cli.Context) (s Settings, err error) {
 	if s.Proxies, err = parseProxies(c.StringSlice("trusted-proxies")); err != nil {
 		return s, err
 	}
-	if err := s.readWatching(c); err != nil {
-		return s, err
-	}
-	if !slices.Contains([]string{"text", "json"}, c.String("log-format")) {
-		return s, terminal.Usagef("--log-format must be text or json, not %q", c.String("log-format"))
-	}
-	if s.Lang = app.Lang(c.String("lang")); s.Lang != "" && s.Lang != app.English && s.Lang != app.Vietnamese {
-		return s, terminal.Usagef("--lang must be en or vi, not %q", c.String("lang"))
-	}
-	return s, nil
+	s.Lang = app.Lang(c.String("lang"))
+	return s, s.readWatching(c)
 }
 
 // checkDomain checks --domain, which must be a name and no address, and

@@ -33,9 +33,6 @@ type Session struct {
 // without one. It never creates the file.
 func Admin(action func(c *cli.Context, s *Session) error) cli.ActionFunc {
 	return func(c *cli.Context) error {
-		if err := terminal.CheckOutput(c); err != nil {
-			return err
-		}
 		store, err := serve.OpenDatabase(c.Context, c.String("db"), sqlitestore.Options{Migrating: SayMigrating(c.App.ErrWriter)})
 		if errors.Is(err, sqlitestore.ErrNoFile) {
 			return fmt.Errorf("%w; baoco serve creates it, --db names another", err)

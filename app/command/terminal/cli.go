@@ -167,6 +167,12 @@ func checkFlags(command *cli.Command) {
 				own.Required, required = false, append(required, f.Name)
 			}
 			command.Flags[i] = &own
+		case *ChoiceFlag:
+			own := *f
+			if own.Required {
+				own.Required, required = false, append(required, f.Name)
+			}
+			command.Flags[i] = &own
 		case *cli.IntFlag:
 			own := *f
 			if own.Required {
@@ -184,6 +190,9 @@ func checkFlags(command *cli.Command) {
 	action := command.Action
 	command.Action = func(c *cli.Context) error {
 		if err := missingFlags(c, required); err != nil {
+			return err
+		}
+		if err := CheckChoices(c, command.Flags); err != nil {
 			return err
 		}
 		for _, f := range command.Flags {

@@ -1,14 +1,15 @@
 package terminal
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 )
 
-// Completions are the commands that the last word of a line can become, or the
-// flags after a dash, each with its purpose. There are none where a value or an
-// argument stands.
+// Completions are what the last word of a line can become: a command or, after a dash, a
+// flag, each with its purpose; or a value of the flag before it. There are none where
+// another value or an argument stands. The shell may give --flag=value as three words.
 func Completions(root *cli.App, line []string) (found [][2]string) {
 	if len(line) == 0 {
 		return nil
@@ -23,8 +24,11 @@ func Completions(root *cli.App, line []string) (found [][2]string) {
 			return nil
 		case strings.HasPrefix(word, "-"):
 			if takes := takesValue(current, word) || anyFlagTakesValue(commands, word); takes && !strings.Contains(word, "=") {
-				if i++; i == len(before) {
-					return nil
+				if i++; i < len(before) && before[i] == "=" {
+					i++
+				}
+				if i >= len(before) {
+					return values(current, word, strings.TrimPrefix(last, "="))
 				}
 			}
 		case next == nil:
@@ -41,6 +45,12 @@ func Completions(root *cli.App, line []string) (found [][2]string) {
 		}
 		return found
 	}
+	if name, value, ok := strings.Cut(last, "="); ok {
+		for _, v := range values(current, name, value) {
+			found = append(found, [2]string{name + "=" + v[0], ""})
+		}
+		return found
+	}
 	flags := root.Flags
 	if current != nil {
 		flags = current.Flags
@@ -53,6 +63,25 @@ func Completions(root *cli.App, line []string) (found [][2]string) {
 				usage = strings.ReplaceAll(documented.GetUsage(), "`", "")
 			}
 			found = append(found, [2]string{name, usage})
+		}
+	}
+	return found
+}
+
+// values are those of a flag that begin so.
+func values(command *cli.Command, flag, begin string) (found [][2]string) {
+	if command == nil {
+		return nil
+	}
+	for _, f := range command.Flags {
+		choice, ok := f.(*ChoiceFlag)
+		if !ok || !slices.Contains(choice.Names(), strings.TrimLeft(flag, "-")) {
+			continue
+		}
+		for _, value := range choice.Values {
+			if strings.HasPrefix(value, begin) {
+				found = append(found, [2]string{value, ""})
+			}
 		}
 	}
 	return found

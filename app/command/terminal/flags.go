@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"slices"
 	"strings"
 
 	"baoco/app"
@@ -18,10 +19,58 @@ var (
 	accountFlag = &cli.Int64Flag{
 		Name: "account", Usage: "account `ID`", Value: app.DefaultAccountID, EnvVars: []string{"BAOCO_ACCOUNT"},
 	}
-	OutputFlag = &cli.StringFlag{
-		Name: "output", Aliases: []string{"o"}, Usage: "`FORMAT`: text or json", Value: "text", EnvVars: []string{"BAOCO_OUTPUT"},
-	}
+	OutputFlag = Choice(cli.StringFlag{
+		Name: "output", Aliases: []string{"o"}, Usage: "`FORMAT`: %s", Value: "text", EnvVars: []string{"BAOCO_OUTPUT"},
+	}, "text", "json")
 )
+
+// ChoiceFlag is a flag whose value is one of a few. Its help names them, completion offers
+// them, and the command refuses others. An empty value is none.
+type ChoiceFlag struct {
+	cli.StringFlag
+	Values []string
+	Open   bool // the action checks the value: another can be right too, or be one of several faults that are named together
+}
+
+// Choice makes a flag of its values. %s in its usage stands for them.
+func Choice[T ~string](f cli.StringFlag, values ...T) *ChoiceFlag {
+	choice := &ChoiceFlag{StringFlag: f}
+	for _, value := range values {
+		choice.Values = append(choice.Values, string(value))
+	}
+	choice.Usage = strings.ReplaceAll(f.Usage, "%s", oneOf(choice.Values))
+	return choice
+}
+
+// Suggest is Choice for a flag whose value the action checks.
+func Suggest[T ~string](f cli.StringFlag, values ...T) *ChoiceFlag {
+	choice := Choice(f, values...)
+	choice.Open = true
+	return choice
+}
+
+// CheckChoices refuses a value that is none of those of its flag.
+func CheckChoices(c *cli.Context, flags []cli.Flag) error {
+	for _, f := range flags {
+		choice, ok := f.(*ChoiceFlag)
+		if !ok || choice.Open {
+			continue
+		}
+		if value := c.String(choice.Name); value != "" && !slices.Contains(choice.Values, value) {
+			return Usagef("--%s must be %s, not %q", choice.Name, oneOf(choice.Values), value)
+		}
+	}
+	return nil
+}
+
+// oneOf writes a, b or c.
+func oneOf(values []string) string {
+	last := len(values) - 1
+	if last < 1 {
+		return strings.Join(values, "")
+	}
+	return strings.Join(values[:last], ", ") + " or " + values[last]
+}
 
 // AdminFlags are the flags of a command that works on the file.
 func AdminFlags(more ...cli.Flag) []cli.Flag {

@@ -11,24 +11,20 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// CheckOutput checks --output.
-func CheckOutput(c *cli.Context) error {
-	if o := c.String("output"); o != "" && o != "text" && o != "json" {
-		return Usagef("--output must be text or json, not %q", o)
-	}
-	return nil
-}
-
 // stdout is the standard output. It keeps the error of the first write that
 // failed and writes nothing after it. Run asks for that error when the command
 // has ended.
 type stdout struct {
 	io.Writer
-	err  error
-	lost string // is said on stderr if the output could not be written
+	err      error
+	lost     string    // is said on stderr if the output could not be written
+	progress *Progress // on the same terminal; nil: none
 }
 
 func (o *stdout) Write(p []byte) (n int, err error) {
+	if o.progress != nil {
+		o.progress.Stop()
+	}
 	if o.err == nil {
 		n, o.err = o.Writer.Write(p)
 	}
@@ -51,9 +47,6 @@ func (o *stdout) fault() error {
 // Output prints the result of a command: v as JSON, or text for a person. Run
 // reports a write that fails.
 func Output(c *cli.Context, v any, asText func(w io.Writer)) error {
-	if err := CheckOutput(c); err != nil {
-		return err
-	}
 	if c.String("output") != "json" {
 		asText(c.App.Writer)
 		return nil

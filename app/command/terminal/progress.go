@@ -1,49 +1,81 @@
 package terminal
 
 import (
+	"context"
 	"fmt"
 	"io"
-	"os"
+	"sync"
+	"time"
 
-	"golang.org/x/term"
+	"github.com/urfave/cli/v2"
 )
 
-// Progress shows a person at a terminal how far the work on a file is. It shows
-// nothing anywhere else.
+// Progress shows a person at a terminal, on stderr, what a command is at, how far it is
+// and how long it has taken. It shows nothing anywhere else, nor beside JSON for a program.
 type Progress struct {
-	w     io.Writer // nil: nobody sees it
-	width int
+	w       io.Writer // nil: nobody sees it
+	columns int
+	began   time.Time
+	stop    context.CancelFunc
+	stopped sync.WaitGroup
+
+	mu          sync.Mutex
+	message     string
+	done, total int64
 }
 
-// NewProgress begins to show it on w, if that is a terminal.
-func NewProgress(w io.Writer, message string) *Progress {
-	file, ok := w.(*os.File)
-	if !ok || !term.IsTerminal(int(file.Fd())) {
-		return &Progress{}
+// NewProgress begins to show message. It is drawn five times a second, however often it
+// changes.
+func NewProgress(c *cli.Context, message string) *Progress {
+	p := &Progress{message: message, stop: func() {}}
+	same := columns(c.App.Writer) > 0
+	if p.columns = columns(c.App.ErrWriter); p.columns == 0 || c.String("output") == "json" && !same {
+		return p
 	}
-	width, _, err := term.GetSize(int(file.Fd()))
-	if err != nil || width < 2 {
-		width = 80
+	ctx, stop := context.WithCancel(context.Background())
+	p.w, p.began, p.stop = c.App.ErrWriter, time.Now(), stop
+	p.draw()
+	if out, ok := c.App.Writer.(*stdout); ok && same {
+		out.progress = p
 	}
-	p := &Progress{w, width - 1} // some terminals wrap a line that is full
-	p.Update(message, 0, 0)
+	p.stopped.Go(func() {
+		ticks := time.NewTicker(200 * time.Millisecond)
+		defer ticks.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				fmt.Fprint(p.w, "\r\x1b[K")
+				return
+			case <-ticks.C:
+				p.draw()
+			}
+		}
+	})
 	return p
 }
 
-// Update shows what is done of the total; a total of 0 is unknown.
+// Update says what is done of the total; a total of 0 is unknown.
 func (p *Progress) Update(message string, done, total int64) {
-	if p.w == nil {
-		return
-	}
-	if total > 0 {
-		message = fmt.Sprintf("%s, %d %%", message, 100*min(done, total)/total)
-	}
-	fmt.Fprintf(p.w, "\r%s\x1b[K", Clip(message, p.width))
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.message, p.done, p.total = message, done, total
 }
 
-// Stop clears the line.
-func (p *Progress) Stop() {
-	if p.w != nil {
-		fmt.Fprint(p.w, "\r\x1b[K")
+func (p *Progress) draw() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	line := p.message
+	if p.total > 0 {
+		line += fmt.Sprintf(", %d %%", 100*min(p.done, p.total)/p.total)
 	}
+	if took := time.Since(p.began).Truncate(time.Second); took > 0 {
+		line += ", " + took.String()
+	}
+	fmt.Fprintf(p.w, "\r%s\x1b[K", Clip(line, p.columns-1)) // some terminals wrap a line that is full
+}
+
+// Stop clears the line. So does output to the same terminal.
+func (p *Progress) Stop() {
+	p.stop()
+	p.stopped.Wait()
 }

@@ -3,6 +3,8 @@ package terminal
 import (
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
@@ -18,6 +20,9 @@ func PrintTable(w io.Writer, none string, header []string, rows [][]string, numb
 	}
 	t := table.NewWriter()
 	t.SetOutputMirror(w)
+	if columns(w) > 0 {
+		t.SuppressTrailingSpaces()
+	}
 	style := table.StyleLight
 	style.Options = table.OptionsNoBordersAndSeparators
 	style.Format.Header = text.FormatDefault
@@ -25,15 +30,58 @@ func PrintTable(w io.Writer, none string, header []string, rows [][]string, numb
 	style.Box.PaddingRight = "  "
 	t.SetStyle(style)
 	t.AppendHeader(tableRow(header))
-	var columns []table.ColumnConfig
-	for _, name := range numbers {
-		columns = append(columns, table.ColumnConfig{Name: name, Align: text.AlignRight, AlignHeader: text.AlignRight})
+	var configs []table.ColumnConfig
+	for i, most := range columnWidths(columns(w), header, rows, numbers) {
+		column := table.ColumnConfig{Number: i + 1, WidthMax: most, WidthMaxEnforcer: text.WrapSoft}
+		if slices.Contains(numbers, header[i]) {
+			column.Align, column.AlignHeader = text.AlignRight, text.AlignRight
+		}
+		configs = append(configs, column)
 	}
-	t.SetColumnConfigs(columns)
+	t.SetColumnConfigs(configs)
 	for _, row := range rows {
 		t.AppendRow(tableRow(row))
 	}
 	t.Render()
+}
+
+// columnWidths are the widths with which a table fits a terminal; 0: as wide as the text. First
+// the columns give way in which no word breaks for it, the widest first, and then the others
+// but numbers.
+func columnWidths(terminal int, header []string, rows [][]string, numbers []string) []int {
+	const gap, narrowest = 2, 4
+	widths, words, total := make([]int, len(header)), make([]int, len(header)), gap*(len(header)-1)
+	if terminal == 0 {
+		return widths
+	}
+	for _, row := range append([][]string{header}, rows...) {
+		for i, cell := range row {
+			widths[i] = max(widths[i], text.StringWidth(cell))
+			for _, word := range strings.Fields(cell) {
+				words[i] = max(words[i], text.StringWidth(word))
+			}
+		}
+	}
+	for _, width := range widths {
+		total += width
+	}
+	shrink := func(least func(i int) int) {
+		for ; total > terminal; total-- {
+			widest := -1
+			for i, width := range widths {
+				if !slices.Contains(numbers, header[i]) && width > least(i) && (widest < 0 || width > widths[widest]) {
+					widest = i
+				}
+			}
+			if widest < 0 {
+				return
+			}
+			widths[widest]--
+		}
+	}
+	shrink(func(i int) int { return words[i] })
+	shrink(func(int) int { return narrowest })
+	return widths
 }
 
 func tableRow(cells []string) table.Row {

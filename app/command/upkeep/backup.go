@@ -122,7 +122,7 @@ func backUp(c *cli.Context, s *session.Session) error {
 	if err != nil {
 		return err
 	}
-	progress := terminal.NewProgress(c.App.ErrWriter, "copying")
+	progress := terminal.NewProgress(c, "copying")
 	target.Progress = func(done, of int64) { progress.Update("copying", done, of) }
 	made, err := s.Store.Backup(c.Context, target, s.Now)
 	progress.Stop()
@@ -189,16 +189,15 @@ type RestoreJSON struct {
 }
 
 func restore(c *cli.Context) error {
-	if err := terminal.CheckOutput(c); err != nil {
-		return err
-	}
 	if c.NArg() != 1 {
 		return terminal.Usagef("restore takes one argument, the backup")
 	}
 	now := time.Now()
+	progress := terminal.NewProgress(c, "checking and restoring")
 	r, err := sqlitestore.Restore(session.Operating(c.Context, now), c.String("db"), sqlitestore.RestoreSource{
 		File: c.Args().First(), Key: c.String("key"), DryRun: c.Bool("dry-run"),
 	}, now)
+	progress.Stop()
 	if r.Finished != "" {
 		fmt.Fprintf(c.App.ErrWriter, "A restore that was interrupted is finished: what it took the place of is %s.\n",
 			terminal.OneLine(r.Finished))

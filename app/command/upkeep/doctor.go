@@ -48,9 +48,6 @@ func doctor(c *cli.Context) error {
 	if err := terminal.NoArguments(c); err != nil {
 		return err
 	}
-	if err := terminal.CheckOutput(c); err != nil {
-		return err
-	}
 	switch {
 	case c.Bool("new-key") && (c.Bool("repair-totals") || c.Bool("full")):
 		return terminal.Usagef("--new-key goes with no other")
@@ -61,7 +58,7 @@ func doctor(c *cli.Context) error {
 			return err
 		}
 	}
-	progress := terminal.NewProgress(c.App.ErrWriter, "reading")
+	progress := terminal.NewProgress(c, "reading")
 	checks, err := sqlitestore.Examine(c.Context, c.String("db"), sqlitestore.Examination{
 		Full: c.Bool("full"), Now: time.Now(), Progress: func(what string) { progress.Update("reading: "+what, 0, 0) },
 	})
@@ -152,7 +149,9 @@ type replacedKey struct {
 
 func replaceKey(c *cli.Context) error {
 	now := time.Now()
+	progress := terminal.NewProgress(c, "sealing with a new key")
 	replaced, err := sqlitestore.ReplaceKey(session.Operating(c.Context, now), c.String("db"), now)
+	progress.Stop()
 	if err != nil {
 		return terminal.DatabaseError(err)
 	}

@@ -67,6 +67,7 @@ func prune(c *cli.Context, s *session.Session) error {
 	if result.DryRun && c.Bool("vacuum") {
 		return terminal.Usagef("--dry-run changes nothing, so --vacuum doesn't go with it")
 	}
+	progress := terminal.NewProgress(c, "looking for old rows")
 	var gone upkeep.Pruned
 	if result.DryRun {
 		gone, err = s.Services.Upkeep.Prunable(c.Context, keep, s.Now)
@@ -74,11 +75,13 @@ func prune(c *cli.Context, s *session.Session) error {
 		gone, err = s.Services.Upkeep.Prune(c.Context, keep, s.Now)
 	}
 	if err == nil && c.Bool("vacuum") {
+		progress.Update("giving free space back", 0, 0)
 		result.ReclaimedBytes, err = s.Services.Upkeep.Reclaim(c.Context)
 	}
 	if err == nil {
 		result.ReclaimableBytes, err = s.Services.Upkeep.Reclaimable(c.Context)
 	}
+	progress.Stop()
 	if err != nil && !result.DryRun {
 		return terminal.Unfinished(err, fmt.Sprintf("removed so far: inbound calls, %d; attempts, %d; the rest is left for another time",
 			gone.InboundEvents, gone.Attempts))

@@ -252,7 +252,9 @@ func checkReplica(c *cli.Context, s *session.Session) error {
 		return err
 	}
 	checker := &serve.ReplicaChecker{Store: s.Store}
+	progress := terminal.NewProgress(c, "restoring and comparing")
 	check := checker.Check(c.Context, s.Now)
+	progress.Stop()
 	if c.Context.Err() != nil {
 		return c.Context.Err()
 	}
@@ -298,9 +300,6 @@ func sealReplicaKey(c *cli.Context, s *session.Session) error {
 }
 
 func openReplicaKey(c *cli.Context) error {
-	if err := terminal.CheckOutput(c); err != nil {
-		return err
-	}
 	place, credentials, err := placeArgument(c)
 	if err != nil {
 		return err

@@ -42,7 +42,10 @@ func setUpReplica(c *cli.Context, s *session.Session) error {
 		return fmt.Errorf("open %s: %w", r.config.Place, err)
 	}
 	defer r.objects.Close()
-	if err := r.prove(ctx); err != nil {
+	progress := terminal.NewProgress(c, "trying the place")
+	err = r.prove(ctx)
+	progress.Stop()
+	if err != nil {
 		return err
 	}
 	if file := c.String("passphrase-file"); file != "" {

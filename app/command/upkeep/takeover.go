@@ -80,9 +80,6 @@ type takeoverJSON struct {
 }
 
 func takeOver(c *cli.Context) error {
-	if err := terminal.CheckOutput(c); err != nil {
-		return err
-	}
 	if c.NArg() != 1 {
 		return terminal.Usagef("takeover takes one argument, the URL of the replica")
 	}
