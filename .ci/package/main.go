@@ -31,6 +31,7 @@ type release struct {
 	notices []byte    // the licences of the libraries in the program
 
 	maintainer string // of the packages, NAME <MAIL>
+	url        string // where the files will lie, without a slash at its end; empty: nobody knows
 }
 
 // architectures are the names of those packages are made for, in the words of
@@ -51,9 +52,9 @@ func main() {
 		log.Fatal("SOURCE_DATE_EPOCH must be the time of the commit: ", err)
 	}
 	r := &release{version: os.Args[1], time: time.Unix(seconds, 0).UTC(), root: os.Args[2], builds: os.Args[3], out: os.Args[4],
-		maintainer: os.Getenv("BAOCO_MAINTAINER")}
+		maintainer: os.Getenv("BAOCO_MAINTAINER"), url: strings.TrimSuffix(os.Getenv("BAOCO_URL"), "/")}
 	for _, step := range []func() error{r.readNotices, r.writeSBOM, r.writeTarballs, r.writePlugin, r.writePackages,
-		r.writeImage, r.writeSums} {
+		r.writeImage, r.writeCompose, r.writeInstaller, r.writeSums} {
 		if err := step(); err != nil {
 			log.Fatal(err)
 		}
@@ -81,19 +82,51 @@ func (r *release) write(name string, content []byte) error {
 	return os.WriteFile(filepath.Join(r.out, name), content, 0o644)
 }
 
-// writeSums writes the sums of all files, as sha256sum --check reads them.
-func (r *release) writeSums() error {
-	entries, err := os.ReadDir(r.out)
+// writeCompose writes the service of the image, for docker compose and podman compose.
+func (r *release) writeCompose() error {
+	content, err := os.ReadFile("compose.yaml")
 	if err != nil {
 		return err
 	}
-	var sums bytes.Buffer
-	for _, e := range entries {
-		content, err := fs.ReadFile(os.DirFS(r.out), e.Name())
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(&sums, "%x  %s\n", sha256.Sum256(content), e.Name())
+	return r.write("compose.yaml", bytes.ReplaceAll(content, []byte("@VERSION@"), []byte(r.version)))
+}
+
+// writeInstaller writes the script that installs the package of a machine.
+func (r *release) writeInstaller() error {
+	content, err := os.ReadFile("install.sh")
+	if err != nil {
+		return err
 	}
-	return r.write("SHA256SUMS", sums.Bytes())
+	sums, err := r.sums("*.deb")
+	if err != nil {
+		return err
+	}
+	filled := strings.NewReplacer("@VERSION@", r.version, "@URL@", r.url, "@SUMS@", strings.TrimSpace(sums)).Replace(string(content))
+	return r.write("install.sh", []byte(filled))
+}
+
+// writeSums writes the sums of all files.
+func (r *release) writeSums() error {
+	sums, err := r.sums("*")
+	if err != nil {
+		return err
+	}
+	return r.write("SHA256SUMS", []byte(sums))
+}
+
+// sums are the sums of files, as sha256sum --check reads them.
+func (r *release) sums(pattern string) (string, error) {
+	names, err := fs.Glob(os.DirFS(r.out), pattern)
+	if err != nil {
+		return "", err
+	}
+	var sums strings.Builder
+	for _, name := range names {
+		content, err := fs.ReadFile(os.DirFS(r.out), name)
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(&sums, "%x  %s\n", sha256.Sum256(content), name)
+	}
+	return sums.String(), nil
 }

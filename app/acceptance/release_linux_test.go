@@ -26,10 +26,34 @@ func TestRelease(t *testing.T) {
 	if !apptest.Full() {
 		t.Skip("needs BAOCO_FULL=1: it builds releases")
 	}
+	key := filepath.Join(t.TempDir(), "key")
+	run(t, "ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "", "-f", key)
+	t.Setenv("BAOCO_SIGNING_KEY", key)
 	first := release(t, "1.2.3", "umask 022", "TZ=UTC")
+	t.Run("Signature", func(t *testing.T) { signedSums(t, first, key) })
 	t.Run("Bytes", func(t *testing.T) { sameBytes(t, first) })
 	t.Run("Content", func(t *testing.T) { contentOfPackage(t, first) })
 	t.Run("Installed", func(t *testing.T) { installRelease(t, first) })
+}
+
+// The sums are signed by the key of the maintainer, as the help says how to verify it.
+func signedSums(t *testing.T, dir, key string) {
+	public, err := os.ReadFile(key + ".pub")
+	must(t, err)
+	signers := filepath.Join(t.TempDir(), "signers")
+	must(t, os.WriteFile(signers, append([]byte("baoco "), public...), 0o600))
+	sums, err := os.ReadFile(filepath.Join(dir, "SHA256SUMS"))
+	must(t, err)
+	for _, forged := range []bool{false, true} {
+		cmd := exec.Command("ssh-keygen", "-Y", "verify", "-f", signers, "-I", "baoco", "-n", "baoco", "-s",
+			filepath.Join(dir, "SHA256SUMS.sig"))
+		if cmd.Stdin = bytes.NewReader(sums); forged {
+			cmd.Stdin = bytes.NewReader(append(sums, ' '))
+		}
+		if out, err := cmd.CombinedOutput(); (err != nil) != forged {
+			t.Errorf("forged %v: %v\n%s", forged, err, out)
+		}
+	}
 }
 
 // A release of one commit has the same bytes, in whatever directory, time zone
@@ -39,7 +63,7 @@ func sameBytes(t *testing.T, first string) {
 	second := release(t, "1.2.3", "umask 077; find . -name .git -prune -o -exec touch -d 2001-02-03 {} +", "TZ=Asia/Ho_Chi_Minh")
 	names, err := filepath.Glob(filepath.Join(first, "*"))
 	must(t, err)
-	if len(names) != 10 {
+	if len(names) != 13 {
 		t.Errorf("it has %d files: %v", len(names), names)
 	}
 	for _, name := range names {
