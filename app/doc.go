@@ -46,7 +46,8 @@
 //     to brokers: nats to NATS JetStream, kafka to Kafka.
 //   - web: one mux over five houses that don't know each other: web/api
 //     (management), web/inbound (calls of providers), web/pay (the page of a payment
-//     request), web/docs (the description of the API) and web/dashboard (pages).
+//     request), web/docs (the description of the API, and the help for assistants) and
+//     web/dashboard (pages).
 //     web/wire is what they share. The help is web/dashboard/help, which renders
 //     one Markdown file for each page and language. web/metrics counts for Prometheus.
 //   - app/acceptance: tests of the program as processes. app/apptest and

@@ -14,8 +14,8 @@ import (
 	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/app/delivery"
-	"baoco/app/services"
 	"baoco/app/inbound"
+	"baoco/app/services"
 	"baoco/web/webtest"
 )
 

@@ -1,6 +1,6 @@
 // Package docs serves the description of the HTTP interface: the document for programs, and
-// pages made from it for people. Nobody needs a key for them, and the pages work without
-// scripts.
+// pages made from it for people; and the help as Markdown for assistants. Nobody needs a key
+// for them, and the pages work without scripts.
 package docs
 
 import (
@@ -20,11 +20,11 @@ import (
 // Server answers with the description of the HTTP interface.
 type Server struct {
 	responder *wire.Responder
-	document  func() wire.File
+	document  []byte
 	lang      app.Lang // where neither the visitor nor the browser names one
 	english   func() *reference
 	viet      func() *reference
-	pages     sync.Map // files, by pageKey
+	files     sync.Map // by the pageKey of a page, or by name
 }
 
 type pageKey struct {
@@ -34,10 +34,9 @@ type pageKey struct {
 
 // New makes the server of an OpenAPI document in JSON.
 func New(responder *wire.Responder, document []byte, lang app.Lang) *Server {
-	return &Server{responder: responder, lang: lang,
-		document: sync.OnceValue(func() wire.File { return wire.NewFile("application/json", document) }),
-		english:  sync.OnceValue(func() *reference { return newReference(document, nil, words(app.English)) }),
-		viet:     sync.OnceValue(func() *reference { return newReference(document, vietnamese(), words(app.Vietnamese)) })}
+	return &Server{responder: responder, lang: lang, document: document,
+		english: sync.OnceValue(func() *reference { return newReference(document, nil, words(app.English)) }),
+		viet:    sync.OnceValue(func() *reference { return newReference(document, vietnamese(), words(app.Vietnamese)) })}
 }
 
 // Routes is the table as the mux takes it.
@@ -46,14 +45,15 @@ func (s *Server) Routes() []wire.Route {
 		{Method: "GET", Path: "/openapi.json", Handler: s.openAPI},
 		{Method: "GET", Path: "/docs", Handler: s.index},
 		{Method: "GET", Path: "/docs/{operation}", Handler: s.operation},
+		{Method: "GET", Path: "/docs/llms.txt", Handler: s.llms},
+		{Method: "GET", Path: "/docs/help/{lang}/{page}", Handler: s.help},
 	}
 }
 
 // openAPI answers pages of other sites too: it holds nothing of the installation.
 func (s *Server) openAPI(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Access-Control-Allow-Origin", "*")
-	w.Header().Set("Referrer-Policy", "no-referrer")
-	s.document().Serve(w, r)
+	s.serve(w, r, "openapi", func() wire.File { return wire.NewFile("application/json", s.document) })
 }
 
 func (s *Server) index(w http.ResponseWriter, r *http.Request) { s.page(w, r, nil) }
@@ -83,19 +83,12 @@ func (s *Server) in(lang app.Lang) *reference {
 	return s.english()
 }
 
-// page writes the page of an operation, or the one that leads to all where that is nil. It is made
-// when it is asked for first.
+// page writes the page of an operation, or the one that leads to all where that is nil.
 func (s *Server) page(w http.ResponseWriter, r *http.Request, o *operation) {
 	key := pageKey{s.langOf(r), o}
-	file, made := s.pages.Load(key)
-	if !made {
-		file, _ = s.pages.LoadOrStore(key, s.newPage(key))
-	}
-	h := w.Header()
-	h.Set("Content-Security-Policy", policy)
-	h.Set("Referrer-Policy", "no-referrer")
-	h.Set("Vary", "Accept-Language")
-	file.(wire.File).Serve(w, r)
+	w.Header().Set("Content-Security-Policy", policy)
+	w.Header().Set("Vary", "Accept-Language")
+	s.serve(w, r, key, func() wire.File { return s.newPage(key) })
 }
 
 func (s *Server) newPage(key pageKey) wire.File {
@@ -113,6 +106,17 @@ func (s *Server) newPage(key pageKey) wire.File {
 		panic(err) // the template fits its data
 	}
 	return wire.NewFile("text/html; charset=utf-8", b.Bytes())
+}
+
+// serve answers with a file, which it makes when it is asked for first. It can make only some
+// hundred files.
+func (s *Server) serve(w http.ResponseWriter, r *http.Request, key any, newFile func() wire.File) {
+	file, made := s.files.Load(key)
+	if !made {
+		file, _ = s.files.LoadOrStore(key, newFile())
+	}
+	w.Header().Set("Referrer-Policy", "no-referrer")
+	file.(wire.File).Serve(w, r)
 }
 
 var (

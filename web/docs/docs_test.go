@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"net/http"
 	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -114,6 +116,47 @@ func TestReference(t *testing.T) {
 	}
 	if a, err := w.Send("GET", "/docs/nothing", ""); err != nil || a.Status != http.StatusNotFound {
 		t.Errorf("an unknown operation: %d %v", a.Status, err)
+	}
+}
+
+// Assistants find every page of the help, in both languages, with a sentence about it. Whoever
+// has a page already isn't sent it again.
+func TestHelpForAssistants(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	index, err := w.Send("GET", "/docs/llms.txt", "")
+	if err != nil || index.Status != http.StatusOK || index.Header.Get("Content-Type") != "text/plain; charset=utf-8" {
+		t.Fatalf("%d %v: %v", index.Status, index.Header, err)
+	}
+	files, err := filepath.Glob("../dashboard/help/??/*.md")
+	if err != nil || len(files) < 60 {
+		t.Fatalf("%d files: %v", len(files), err)
+	}
+	for _, file := range files {
+		want, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := "/docs" + strings.TrimPrefix(file, "../dashboard")
+		title, _, _ := strings.Cut(strings.TrimPrefix(string(want), "# "), "\n")
+		line := regexp.MustCompile(`(?m)^- ` + regexp.QuoteMeta("["+title+"]("+path+")") + `: \pL.{10,300}[.?!:]$`)
+		if !line.MatchString(index.Body) {
+			t.Errorf("no line about %s", path)
+		}
+		page, err := w.Send("GET", path, "")
+		if err != nil || page.Body != string(want) || page.Header.Get("Content-Type") != "text/markdown; charset=utf-8" {
+			t.Errorf("%s: %d %v", path, page.Status, err)
+		}
+		again, err := w.Send("GET", path, "", "If-None-Match", page.Header.Get("ETag"))
+		if err != nil || again.Status != http.StatusNotModified {
+			t.Errorf("%s again: %d %v", path, again.Status, err)
+		}
+	}
+	for _, path := range []string{"/docs/help/en/nothing.md", "/docs/help/en/install", "/docs/help/fr/install.md",
+		"/docs/help/en/..%2fvi%2finstall.md"} {
+		if a, err := w.Send("GET", path, ""); err != nil || a.Status != http.StatusNotFound {
+			t.Errorf("%s: %d %v", path, a.Status, err)
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"embed"
 	"html/template"
+	"regexp"
 	"strings"
 
 	"baoco/app"
@@ -24,14 +25,34 @@ var files embed.FS
 // First is the page that leads to all others.
 const First = "first-hour"
 
-// source is the Markdown of a page.
-func source(name string, lang app.Lang) ([]byte, error) {
+// Source is the Markdown of a page. An error says that there is no such page.
+func Source(name string, lang app.Lang) ([]byte, error) {
 	return files.ReadFile(string(lang) + "/" + name + ".md")
 }
 
-// Title is the heading of a page. An error says that there is no such page.
+// Names are the names of all pages.
+func Names() (list []string) {
+	entries, _ := files.ReadDir(string(app.English)) // it is a part of the program
+	for _, e := range entries {
+		list = append(list, strings.TrimSuffix(e.Name(), ".md"))
+	}
+	return list
+}
+
+var (
+	prose = regexp.MustCompile(`(?m)^\pL.*?(?:[.?!](?: |$)|$)`)
+	links = regexp.MustCompile(`\[([^]]*)]\([^)]*\)`)
+)
+
+// Sentence is the first sentence of a page, without its links.
+func Sentence(name string, lang app.Lang) string {
+	markdown, _ := Source(name, lang)
+	return strings.TrimSpace(links.ReplaceAllString(prose.FindString(string(markdown)), "$1"))
+}
+
+// Title is the heading of a page, or the error of Source.
 func Title(name string, lang app.Lang) (string, error) {
-	markdown, err := source(name, lang)
+	markdown, err := Source(name, lang)
 	line, _, _ := strings.Cut(string(markdown), "\n")
 	return strings.TrimPrefix(line, "# "), err
 }
@@ -46,7 +67,7 @@ func OfProvider(kind inbound.ProviderKind) string {
 		return "own-program"
 	}
 	name, _, _ := strings.Cut(string(kind.Provider), "-") // casso and casso-v2 share a page
-	if _, err := source(name, app.Vietnamese); err != nil {
+	if _, err := Source(name, app.Vietnamese); err != nil {
 		return "inbound"
 	}
 	return name
@@ -54,7 +75,7 @@ func OfProvider(kind inbound.ProviderKind) string {
 
 // Render makes HTML of a page. goldmark leaves out HTML that stands in it.
 func Render(name string, lang app.Lang) (template.HTML, error) {
-	page, err := source(name, lang)
+	page, err := Source(name, lang)
 	if err != nil {
 		return "", err
 	}
