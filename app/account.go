@@ -28,6 +28,7 @@ type Account struct {
 	DistinctAmounts   bool   // payment requests may ask for an amount that no other one has
 	CashiersMatch     bool   // cashiers may take money without a code for their bills
 	SmallAmount       int64  // money below it is announced with a warning, in đồng; 0: none is
+	MarksRevenue      bool   // some money in was marked as no revenue, or there was a rule about it
 	GuideSkipped      string // what owners skipped of the set-up: names of steps, with spaces between
 	CreatedAt         time.Time
 }

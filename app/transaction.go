@@ -49,6 +49,9 @@ type Transaction struct {
 
 	ReceivingNumber string // of its bank account, to which the payer transferred; empty: none was named
 
+	Revenue     string // of money in: a book.Kind; empty: nobody has made a mark or a rule; not in what is delivered
+	RevenueNote string
+
 	PaymentRequest PaymentState // with which it is matched, as it is now; not in what is delivered
 	// What people gave it and its bank account; not in what is delivered.
 	Note string
@@ -214,6 +217,7 @@ type TransactionFilter struct {
 	Query           string        // as typed; compared folded
 	Or              SearchMeaning // with Query: a transaction that has this amount or code, or is of one of these bank accounts, fits too
 	DeliveryState   DeliveryState // one of [TransactionStates]
+	Revenue         *bool         // money in that is revenue, or that isn't
 	SinceID         *int64        // ids above it, ascending
 	UntilID         int64         // only ids up to it, so that new ones don't shift the pages
 	Sort            TransactionSort

@@ -9,12 +9,12 @@ import (
 )
 
 const accountColumns = `id, name, plan, expires_at, is_trial, max_bank_accounts, created_at, needs_second_factor, payment_tolerance,
-	distinct_amounts, small_amount, cashiers_match, guide_skipped`
+	distinct_amounts, small_amount, cashiers_match, guide_skipped, marks_revenue`
 
 func scanAccount(row scanner) (app.Account, error) {
 	var a app.Account
 	err := row.Scan(&a.ID, &a.Name, &a.Plan, secondsInto(&a.ExpiresAt), &a.IsTrial, &a.MaxBankAccounts, secondsInto(&a.CreatedAt),
-		&a.NeedsSecondFactor, &a.PaymentTolerance, &a.DistinctAmounts, &a.SmallAmount, &a.CashiersMatch, &a.GuideSkipped)
+		&a.NeedsSecondFactor, &a.PaymentTolerance, &a.DistinctAmounts, &a.SmallAmount, &a.CashiersMatch, &a.GuideSkipped, &a.MarksRevenue)
 	return a, noRowsAs(err, app.NotFound("There is no account with this id.", "Không có tài khoản với id này."))
 }
 

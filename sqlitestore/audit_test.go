@@ -33,7 +33,7 @@ var (
 		"CreateStream",
 		"UpdateStream", "RotateStreamSecret", "ToggleStream", "DeleteStream", "CreateWebhook", "UpdateWebhook", "ToggleWebhook", "ChangeSecrets",
 		"AddTest", "Resend", "ResendMany", "Replay", "SendNow", "SendWaiting", "SetAlertPreferences", "SetAlertChannel", "SetReport",
-		"SetPaymentFeed", "NoteAlertTest",
+		"SetPaymentFeed", "NoteAlertTest", "SetMark", "AddRule", "RemoveRule",
 		"Prune", "ScheduledBackup", "SetDailyBackup", "RecordInbound", // of what a person typed or imported
 	}
 	notAudited = []string{"UseTOTPStep", "UsePasskey",
@@ -50,7 +50,7 @@ var (
 		"DeliveryFacts", "DeliveriesOf",
 		"FailedDeliveries", "AlertConditions", "PaymentsToTell", "PaymentsToPush",
 		"QueueStatus", "NewestTime", "AnswerTimes", "OldestDue", "WriterBeat",
-		"UnmatchedTransactions", "PaymentCandidates",
+		"UnmatchedTransactions", "PaymentCandidates", "PossibleTransfers",
 		"RequestsAsking", "AnyReference", "AskedMatches", "MatchedByHand",
 	}
 )

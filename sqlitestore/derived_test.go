@@ -20,6 +20,7 @@ func TestKeptTables(t *testing.T) {
 		"asked_matches",
 		"bank_account_balances", "audit", "alert_preferences", "alert_channels", "alert_conditions", "alert_messages", "payment_feeds",
 		"push_keys", "phones",
+		"transaction_marks", "book_rules", "book_closings", "book_cash", "book_openings",
 	}
 	kept := sqlitestore.KeptTables()
 	for _, row := range peek(t, create(t),

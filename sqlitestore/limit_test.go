@@ -14,6 +14,7 @@ import (
 	"baoco/app"
 	"baoco/app/access"
 	"baoco/app/apptest"
+	"baoco/app/book"
 	"baoco/app/delivery"
 	"baoco/app/inbound"
 	"baoco/app/payment"
@@ -152,6 +153,12 @@ var limitedReads = map[string]func(ctx context.Context, s *sqlitestore.Store, ba
 		one, _, err2 := s.RemovedTransactions(ctx, stream.Stream{AccountID: 1, Type: delivery.WebhookAll, BankAccountID: bank}, 0, math.MaxInt64)
 		return fmt.Sprint(all, one, err2), err
 	},
+	"SetMark": func(ctx context.Context, s *sqlitestore.Store, _, id int64) (any, error) {
+		return nil, s.SetMark(ctx, 1, id, book.Mark{Kind: book.Loan})
+	},
+	"PossibleTransfers": func(ctx context.Context, s *sqlitestore.Store, _, _ int64) (any, error) {
+		return s.PossibleTransfers(ctx, 1, book.TransferSearch{To: time.Unix(1<<40, 0), Within: 24 * time.Hour, Limit: 100})
+	},
 	"IDsOf": func(ctx context.Context, s *sqlitestore.Store, bank, _ int64) (any, error) {
 		return s.IDsOf(ctx, 1, app.TransactionFilter{BankAccountID: bank})
 	},
@@ -182,6 +189,8 @@ var unlimitedReads = []string{
 	"PaymentRequestByToken",
 	// A shift is what a cashier did, on whatever bank account.
 	"OpenShift", "Shift", "Shifts", "ShiftClosing",
+	// For owners.
+	"Rules",
 	// About alerts, the file and the machine.
 	"AlertPreferences", "AlertChannels", "AlertMessages", "AlertConditions", "PaymentsToTell", "Phones", "PaymentsToPush",
 	"StorageStatus", "BackupStatus", "GuideHidden",

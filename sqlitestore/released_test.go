@@ -20,6 +20,7 @@ import (
 	"baoco/app/access"
 	"baoco/app/alert"
 	"baoco/app/apptest"
+	"baoco/app/book"
 	"baoco/app/delivery"
 	"baoco/app/inbound"
 	"baoco/app/payment"
@@ -405,6 +406,24 @@ func fillEveryTable(t *testing.T, h *history) {
 		return exec(`INSERT INTO unfinished_links (bank_account_id, inbound_event_id, notify, linked_at, item_id) VALUES (?, 0, 0, ?, 0)`,
 			h.banks[0].ID, h.now.Unix())
 	}))
+	must(t, h.service.Books.AddRule(ctx, account, book.Rule{Text: "vay " + tag, Kind: book.Loan}))
+	must(t, h.store.Write(ctx, func(exec func(string, ...any) error) error {
+		day := int64(app.DayOf(h.now, time.UTC)) - 100
+		for _, row := range []struct {
+			insert string
+			args   []any
+		}{
+			{`INSERT INTO book_cash (account_id, day, amount, note) VALUES (?, ?, 5000, 'market')`, []any{account, day}},
+			{`INSERT INTO book_openings (bank_account_id, day, amount) VALUES (?, ?, 70000)`, []any{h.banks[0].ID, day}},
+			{`INSERT INTO book_closings (account_id, number, through, zone, ends_at, last_id, heading, closed_at, closed_by)
+				VALUES (?, 1, ?, 'UTC', ?, 1, '{}', ?, 'boss')`, []any{account, day, (day + 1) * 86400, h.now.Unix()}},
+		} {
+			if err := exec(row.insert, row.args...); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
 	for range 60 {
 		h.step()
 	}
@@ -412,6 +431,8 @@ func fillEveryTable(t *testing.T, h *history) {
 		recorded, _, err := h.service.Inbound.RecordByHand(ctx, account, inbound.TransactionCreate{Incoming: inbound.Incoming{
 			EventID: id + tag, Gateway: "ACB", AccountNumber: h.banks[0].AccountNumber, Type: app.In, Amount: 5, Time: h.now,
 		}, Key: app.IdempotencyKey{Key: id + tag, Operation: "transaction"}}, h.now)
+		must(t, err)
+		_, err = h.service.Books.SetMark(ctx, account, recorded.ID, book.Mark{Kind: book.OwnMoney, Note: "drawer"})
 		must(t, err)
 		must(t, h.service.Ledger.SetNote(ctx, account, recorded.ID, "", app.Note{Text: "Đã đối chiếu", ChangedAt: h.now, ChangedBy: boss.Name}))
 		for left := int64(1); left > 0; {

@@ -78,7 +78,7 @@ var shiftMoney = `SELECT ` + transactionColumns + ` FROM transactions t INDEXED 
 	JOIN bank_accounts b ON b.id = t.bank_account_id WHERE t.account_id = ?4 AND t.unmatched = 1 AND t.occurred_at >= ?2 - 86400
 	AND iif(t.date_only, t.created_at, t.occurred_at) BETWEEN ?2 AND ?3
 	AND t.bank_account_id IN (SELECT bank_account_id FROM payment_requests WHERE shift_id = ?1 AND shift_id IS NOT NULL)
-	AND ` + isShown("t.bank_account_id", "?5") + ` ORDER BY t.id DESC LIMIT ?6`
+	AND ` + isShown("t", "?5") + ` ORDER BY t.id DESC LIMIT ?6`
 
 const shiftAndClosing = `SELECT coalesce(s.closing, ''), ` + shiftColumns + ` FROM shifts s WHERE s.id = ? AND s.account_id = ?`
 

@@ -11,7 +11,8 @@ import (
 var transactionColumns = `t.id, t.account_id, t.bank_account_id, b.bank, b.account_number, t.number, t.type, t.amount, t.content,
 	t.occurred_at, t.date_only, t.date_flaw, t.zone_offset, t.code, t.created_at, b.nickname, b.colour,
 	coalesce((SELECT text FROM transaction_notes WHERE transaction_id = t.id), ''), t.payment_request,
-	t.receiving_number, ` + paymentOfTransaction
+	t.receiving_number, ` + revenueOf + `, coalesce((SELECT note FROM transaction_marks WHERE transaction_id = t.id), ''), ` +
+	paymentOfTransaction
 
 func scanTransaction(row scanner) (app.Transaction, error) { return scanTransactionAnd(row) }
 
@@ -20,7 +21,7 @@ func scanTransactionAnd(row scanner, before ...any) (app.Transaction, error) {
 	var t app.Transaction
 	err := row.Scan(append(before, &t.ID, &t.AccountID, &t.BankAccountID, &t.Bank, &t.AccountNumber, &t.Number, &t.Type, &t.Amount, &t.Content,
 		secondsInto(&t.Time), &t.DateOnly, &t.DateFlaw, &t.ZoneOffset, codeInto{&t.Code}, secondsInto(&t.CreatedAt), &t.Nickname, &t.Colour,
-		&t.Note, paymentInto{&t.PaymentSent}, &t.ReceivingNumber, paymentInto{&t.PaymentRequest})...)
+		&t.Note, paymentInto{&t.PaymentSent}, &t.ReceivingNumber, &t.Revenue, &t.RevenueNote, paymentInto{&t.PaymentRequest})...)
 	return t, err
 }
 
@@ -154,7 +155,7 @@ func (s *Store) IDsOf(ctx context.Context, accountID int64, f app.TransactionFil
 
 // idsOf leaves out the conditions that would need a look at rows.
 func (s *Store) idsOf(ctx context.Context, accountID int64, f app.TransactionFilter) (ids app.IDRange, err error) {
-	f.Code, f.Query, f.DeliveryState = "", "", ""
+	f.Code, f.Query, f.DeliveryState, f.Revenue = "", "", "", nil
 	c := rowConditions(accountID, f)
 	err = s.queryRow(ctx, `SELECT coalesce(min(t.id), 0), coalesce(max(t.id), -1) FROM transactions t INDEXED BY transactions_time WHERE `+
 		c.where.String(), c.args...).Scan(&ids.First, &ids.Last)

@@ -117,7 +117,7 @@ func (s *Store) fewTransactions(ctx context.Context, ids string, c *conditions, 
 
 // needsRows reports whether a filter has conditions that the kept totals of days don't know.
 func needsRows(f app.TransactionFilter) bool {
-	return f.Code != "" || f.Query != "" || f.MinAmount != 0 || f.MaxAmount != 0 || f.DeliveryState != ""
+	return f.Code != "" || f.Query != "" || f.MinAmount != 0 || f.MaxAmount != 0 || f.DeliveryState != "" || f.Revenue != nil
 }
 
 // rowConditions returns the conditions of a filter on a row t of transactions.
@@ -162,6 +162,9 @@ func rowConditions(accountID int64, f app.TransactionFilter) *conditions {
 	}
 	if f.DeliveryState != "" {
 		c.add(inState(f.DeliveryState, "t.id"))
+	}
+	if f.Revenue != nil {
+		c.add(isRevenue(*f.Revenue))
 	}
 	return &c
 }
@@ -277,7 +280,7 @@ func (s *Store) sums(ctx context.Context, accountID int64, f app.TransactionFilt
 			append(slices.Clone(l.args), f.Page.CountTo+1)...)
 	case f.DeliveryState == app.DeliveryDelivered:
 		return s.deliveredSums(ctx, accountID, f)
-	case f.DeliveryState == "" && !f.Sums && !f.Or.Any():
+	case f.DeliveryState == "" && f.Revenue == nil && !f.Sums && !f.Or.Any():
 		accounts, err := readOne[int](ctx, s, `SELECT count(*) FROM accounts`)
 		if err != nil {
 			return app.Flow{}, err

@@ -14,6 +14,7 @@ import (
 	"baoco/app"
 	"baoco/app/access"
 	"baoco/app/alert"
+	"baoco/app/book"
 	"baoco/app/delivery"
 	"baoco/app/provider"
 )
@@ -85,6 +86,11 @@ var deeds = []deed{
 	{app.DeedTransactionRecord, app.Text{EN: "recorded {n} by hand", VI: "nhập tay {n}"}, plain},
 	{app.DeedTransactionNote, app.Text{EN: "transaction {it}", VI: "giao dịch {it}"}, changes},
 	{app.DeedTransactionExport, app.Text{EN: "exported transactions", VI: "xuất giao dịch ra tệp"}, plain},
+
+	{book.DeedMark, app.Text{EN: "transaction {it}", VI: "giao dịch {it}"}, changes},
+
+	{book.DeedRuleAdd, app.Text{EN: "added a rule for what is not revenue: {it}", VI: "thêm quy tắc không phải doanh thu: {it}"}, plain},
+	{book.DeedRuleRemove, app.Text{EN: "removed a rule for what is not revenue: {it}", VI: "xoá quy tắc không phải doanh thu: {it}"}, plain},
 
 	{app.DeedImportRecord, app.Text{EN: "imported statement {it}", VI: "nhập sao kê {it}"}, plain},
 	{app.DeedImportUndo, app.Text{EN: "undid the import of statement {it}", VI: "hoàn tác nhập sao kê {it}"}, plain},
@@ -219,6 +225,9 @@ var fields = map[string]field{
 		"all": {EN: "All bank accounts", VI: "Tất cả tài khoản"}, "none": {EN: "None", VI: "Không có"},
 	})},
 
+	"revenue_kind": {name: app.Text{EN: "kind of money", VI: "loại tiền"}, value: named[book.Kind]},
+	"revenue_note": {name: app.Text{EN: "reason", VI: "lý do"}},
+
 	"content_prefix":    {name: app.Text{EN: "beginning of contents", VI: "phần đầu nội dung"}},
 	"receiving_number":  {name: app.Text{EN: "receiving number", VI: "số nhận tiền"}},
 	"receiving_numbers": {name: app.Text{EN: "receiving numbers", VI: "các số nhận tiền"}},
@@ -340,6 +349,7 @@ var Nouns = nounsOf([]Noun{
 	{ID: "source", Name: app.Text{EN: "Sources", VI: "Nguồn giao dịch"}},
 	{ID: "inbound_event", Name: app.Text{EN: "Inbound log", VI: "Lịch sử nhận"}},
 	{ID: "transaction", Name: app.Text{EN: "Transactions", VI: "Giao dịch"}},
+	{ID: "book", Name: app.Text{EN: "Books", VI: "Sổ sách"}},
 	{ID: "import", Name: app.Text{EN: "Statements", VI: "Sao kê"}},
 	{ID: "webhook", Name: app.Text{EN: "Webhooks", VI: "Webhook"}},
 	{ID: "code_pattern", Name: app.Text{EN: "Payment codes", VI: "Mã thanh toán"}},
@@ -380,6 +390,8 @@ func DeedName(d app.Deed) app.Text {
 	switch d { // of one noun, and said by what was changed
 	case app.DeedUserRole:
 		return app.Text{EN: "Changed the role", VI: "Đổi vai trò của người dùng"}
+	case book.DeedMark:
+		return app.Text{EN: "Marked as revenue or not", VI: "Đánh dấu doanh thu của giao dịch"}
 	case app.DeedUserLimit:
 		return app.Text{EN: "Changed the limit to bank accounts", VI: "Đổi giới hạn tài khoản ngân hàng"}
 	}

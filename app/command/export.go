@@ -66,11 +66,13 @@ func writeExport(c *cli.Context, s *session.Session, f app.TransactionFilter, fo
 	if err != nil {
 		return 0, err
 	}
-	begin := sheet.New
-	if slices.ContainsFunc(banks, func(b app.BankAccount) bool { return b.ReceivingNumbers != "" }) {
-		begin = sheet.NewReceiving
+	a, err := s.Services.Ledger.Account(c.Context, s.Account)
+	if err != nil {
+		return 0, err
 	}
-	file, err := begin(format, out, app.English, s.Services.Ledger.Zone())
+	file, err := sheet.New(format, out, app.English, s.Services.Ledger.Zone(), sheet.Extra{
+		Receiving: slices.ContainsFunc(banks, func(b app.BankAccount) bool { return b.ReceivingNumbers != "" }), Revenue: a.MarksRevenue,
+	})
 	if err != nil {
 		return 0, err
 	}

@@ -67,6 +67,7 @@ func transactionFilterFlags() []cli.Flag {
 		&cli.StringFlag{Name: "code", Usage: "only those with payment `CODE`"},
 		&cli.StringFlag{Name: "q", Usage: "`TEXT` in content or number, without regard to case or accents"},
 		terminal.Choice(cli.StringFlag{Name: "delivery-state", Usage: "only those in delivery `STATE` %s"}, app.TransactionStates...),
+		&cli.BoolFlag{Name: "revenue", Usage: "only money in that is revenue; --revenue=false: only what isn't", DisableDefaultText: true},
 		&cli.Int64Flag{Name: "since-id", Usage: "only ids above `ID`, oldest first", DefaultText: "all"},
 	}
 }
@@ -85,6 +86,7 @@ func readTransactionFilter(c *cli.Context, s *session.Session) (f app.Transactio
 	if err := bad.Err(); err != nil {
 		return f, err
 	}
+	f.Revenue = session.Given(c, "revenue", c.Bool)
 	if f.SinceID = session.Given(c, "since-id", c.Int64); f.SinceID != nil && *f.SinceID < 0 {
 		return f, terminal.Usagef("--since-id must be an id, not %d", *f.SinceID)
 	}

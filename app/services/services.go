@@ -9,6 +9,7 @@ import (
 	"baoco/app"
 	"baoco/app/access"
 	"baoco/app/alert"
+	"baoco/app/book"
 	"baoco/app/delivery"
 	"baoco/app/inbound"
 	"baoco/app/payment"
@@ -51,6 +52,7 @@ type Store interface {
 	inbound.Store
 	stream.Store
 	alert.Store
+	book.Store
 }
 
 // All is the services of the rooms of app. They are safe for concurrent use.
@@ -63,11 +65,13 @@ type All struct {
 	Inbound    *inbound.Service
 	Streams    *stream.Service
 	Alerts     *alert.Service
+	Books      *book.Service
 }
 
 // New makes the services over c.
 func New(c Config) *All {
 	a := &All{Ledger: app.NewService(c.Store, c.Zone), Upkeep: upkeep.NewService(c.Store, c.Zone)}
+	a.Books = book.NewService(c.Store, a.Ledger)
 	a.Payments = payment.NewService(c.Store, a.Ledger)
 	a.Deliveries = delivery.NewService(c.Store, delivery.Config{Targets: c.Targets, Send: c.Send, Schedule: c.Schedule}, a.Ledger)
 	a.Access = access.NewService(c.Store, a.Ledger)

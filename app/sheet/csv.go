@@ -3,7 +3,6 @@ package sheet
 import (
 	"encoding/csv"
 	"io"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -17,31 +16,33 @@ const byteOrderMark = "\uFEFF"
 type csvFile struct {
 	csv  *csv.Writer
 	zone *time.Location
-	more bool // than the columns of header
 }
 
-func newCSV(format Format, w io.Writer, names []string, zone *time.Location) (*csvFile, error) {
+func newCSV(format Format, w io.Writer, layout Layout) (*csvFile, error) {
 	if _, err := io.WriteString(w, byteOrderMark); err != nil {
 		return nil, err
 	}
-	f := &csvFile{csv.NewWriter(w), zone, len(names) > len(header)}
+	f := &csvFile{csv.NewWriter(w), layout.Zone}
 	f.csv.UseCRLF = true // RFC 4180
 	if format == Semicolons {
 		f.csv.Comma = ';'
 	}
-	return f, f.csv.Write(names)
+	return f, f.Row(layout.names()...)
 }
 
-func (f *csvFile) Add(t app.Transaction) error {
-	in, out := amounts(t)
-	cells := []string{
-		strconv.FormatInt(t.ID, 10), app.FormatDate(t.Time, t.DateOnly, f.zone), Guard(t.Bank), Guard(t.AccountNumber), in, out,
-		Guard(t.Content), Guard(t.Number), app.FormatTime(t.CreatedAt, f.zone), flagged(t), Guard(t.Note), t.Code.Text,
+func (f *csvFile) Row(cells ...Value) error {
+	texts := make([]string, len(cells))
+	for i, c := range cells {
+		switch {
+		case !c.at.IsZero():
+			texts[i] = app.FormatDate(c.at, c.style == styleDate, f.zone)
+		case c.number:
+			texts[i] = c.text
+		default:
+			texts[i] = Guard(c.text)
+		}
 	}
-	if f.more {
-		cells = append(cells, t.ReceivingNumber)
-	}
-	return f.csv.Write(cells)
+	return f.csv.Write(texts)
 }
 
 func (f *csvFile) Close() error {

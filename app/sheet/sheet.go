@@ -12,10 +12,10 @@ package sheet
 import (
 	"io"
 	"slices"
-	"strconv"
 	"time"
 
 	"baoco/app"
+	"baoco/app/book"
 )
 
 // Format is a file format.
@@ -57,76 +57,98 @@ type Writer[Row any] interface {
 	Close() error
 }
 
+// Extra are columns that only some shops need.
+type Extra struct {
+	Receiving bool // the receiving number
+	Revenue   bool // whether money in is revenue
+}
+
 // New begins a file with its header in lang; times are written in zone.
-func New(format Format, w io.Writer, lang app.Lang, zone *time.Location) (Writer[app.Transaction], error) {
-	return newFile(format, w, columns(header, lang), zone)
-}
-
-// NewReceiving is New with one column more: the receiving number.
-func NewReceiving(format Format, w io.Writer, lang app.Lang, zone *time.Location) (Writer[app.Transaction], error) {
-	return newFile(format, w, columns(append(slices.Clone(header), app.Text{EN: "Receiving number", VI: "Số nhận tiền"}), lang), zone)
-}
-
-func newFile(format Format, w io.Writer, names []string, zone *time.Location) (Writer[app.Transaction], error) {
-	if format == XLSX {
-		return newXLSX(w, names, append(slices.Clone(widths), 20)[:len(names)], Intro{}, zone)
+func New(format Format, w io.Writer, lang app.Lang, zone *time.Location, extra Extra) (Writer[app.Transaction], error) {
+	layout := Layout{Columns: slices.Clone(columns), Lang: lang, Zone: zone}
+	if extra.Receiving {
+		layout.Columns = append(layout.Columns, Column{app.Text{EN: "Receiving number", VI: "Số nhận tiền"}, 20})
 	}
-	return newCSV(format, w, names, zone)
-}
-
-// Intro is what stands above and below the rows of a file of one day.
-type Intro struct {
-	Lines []string // titles; the first is the greatest
-	Total string   // name of the last row, which has the sums
-}
-
-// NewDay begins an XLSX file with an intro. It ends with the sums of its rows.
-func NewDay(w io.Writer, intro Intro, lang app.Lang, zone *time.Location) (Writer[app.Transaction], error) {
-	return newXLSX(w, columns(header, lang), widths, intro, zone)
-}
-
-func columns(header []app.Text, lang app.Lang) []string {
-	names := make([]string, len(header))
-	for i, name := range header {
-		names[i] = name.In(lang)
+	if extra.Revenue {
+		layout.Columns = append(layout.Columns, Column{app.Text{EN: "Is revenue", VI: "Là doanh thu"}, 14},
+			Column{app.Text{EN: "Not revenue because", VI: "Lý do không phải doanh thu"}, 30})
 	}
-	return names
+	rows, err := NewRows(format, w, layout)
+	return rowsOf[app.Transaction]{Rows: rows, cells: func(t app.Transaction) []Value {
+		cells := cellsOf(t)
+		if extra.Receiving {
+			cells = append(cells, Text(t.ReceivingNumber))
+		}
+		if extra.Revenue {
+			cells = append(cells, revenueCells(t, lang)...)
+		}
+		return cells
+	}}, err
 }
 
-// header names the columns. Package statement reads them by these names, all but
-// the first and the last four: in another database, an id is the id of another
+// NewDay begins an XLSX file of the transactions of one day with titles. Its last row, which has
+// the name total, has the sums.
+func NewDay(w io.Writer, titles []string, total string, lang app.Lang, zone *time.Location) (Writer[app.Transaction], error) {
+	rows, err := NewRows(XLSX, w, Layout{Lines: titles, Columns: columns, Lang: lang, Zone: zone})
+	var sums app.Flow
+	return rowsOf[app.Transaction]{Rows: rows, cells: func(t app.Transaction) []Value {
+		if t.Type == app.Out {
+			sums.Out.Total += t.Amount
+		} else {
+			sums.In.Total += t.Amount
+		}
+		return cellsOf(t)
+	}, total: func() []Value {
+		return []Value{Title(total), {}, {}, {}, Amount(sums.In.Total), Amount(sums.Out.Total)}
+	}}, err
+}
+
+// columns are those of every file of transactions. Package statement reads them by these names,
+// all but the first and the last four: in another database, an id is the id of another
 // transaction. "Date flagged" is 1 where the date is the time of receipt, else 0.
-var header = []app.Text{
-	{EN: "baoco id", VI: "Mã baoco"},
-	{EN: "Transaction date", VI: "Thời gian"},
-	{EN: "Bank", VI: "Ngân hàng"},
-	{EN: "Account number", VI: "Số tài khoản"},
-	{EN: "Money in", VI: "Tiền vào"},
-	{EN: "Money out", VI: "Tiền ra"},
-	{EN: "Content", VI: "Nội dung"},
-	{EN: "Transaction number", VI: "Mã giao dịch"},
-	{EN: "Recorded at", VI: "Ghi nhận lúc"},
-	{EN: "Date flagged", VI: "Ngày giờ là lúc nhận"},
-	{EN: "Shop note", VI: "Ghi chú cửa hàng"},
-	{EN: "Payment code", VI: "Mã thanh toán"},
+var columns = []Column{
+	{app.Text{EN: "baoco id", VI: "Mã baoco"}, 10},
+	{app.Text{EN: "Transaction date", VI: "Thời gian"}, 20},
+	{app.Text{EN: "Bank", VI: "Ngân hàng"}, 11},
+	{app.Text{EN: "Account number", VI: "Số tài khoản"}, 20},
+	{app.Text{EN: "Money in", VI: "Tiền vào"}, 15},
+	{app.Text{EN: "Money out", VI: "Tiền ra"}, 15},
+	{app.Text{EN: "Content", VI: "Nội dung"}, 60},
+	{app.Text{EN: "Transaction number", VI: "Mã giao dịch"}, 22},
+	{app.Text{EN: "Recorded at", VI: "Ghi nhận lúc"}, 20},
+	{app.Text{EN: "Date flagged", VI: "Ngày giờ là lúc nhận"}, 12},
+	{app.Text{EN: "Shop note", VI: "Ghi chú cửa hàng"}, 40},
+	{app.Text{EN: "Payment code", VI: "Mã thanh toán"}, 16},
 }
 
-// widths are those of the columns, in characters.
-var widths = []int{10, 20, 11, 20, 15, 15, 60, 22, 20, 12, 40, 16}
-
-// flagged returns the cell that tells whether the date is flagged.
-func flagged(t app.Transaction) string {
-	if t.DateFlaw != "" {
-		return "1"
-	}
-	return "0"
-}
-
-// amounts returns the cells of money in and money out; one of them is empty.
-func amounts(t app.Transaction) (in, out string) {
-	n := strconv.FormatInt(t.Amount, 10)
+// cellsOf are the cells of a transaction; that of money in or that of money out is empty.
+func cellsOf(t app.Transaction) []Value {
+	in, out, at, flagged := Amount(t.Amount), Value{}, Time(t.Time), int64(0)
 	if t.Type == app.Out {
-		return "", n
+		in, out = out, in
 	}
-	return n, ""
+	if t.DateOnly {
+		at = Date(t.Time)
+	}
+	if t.DateFlaw != "" {
+		flagged = 1
+	}
+	return []Value{Number(t.ID), at, Text(t.Bank), Text(t.AccountNumber), in, out, Text(t.Content), Text(t.Number), Time(t.CreatedAt),
+		Number(flagged), Text(t.Note), Text(t.Code.Text)}
+}
+
+// revenueCells says whether money in is revenue, and why not; both are empty for money out.
+func revenueCells(t app.Transaction, lang app.Lang) []Value {
+	switch kind := book.Kind(t.Revenue); kind {
+	case "":
+		return []Value{{}, {}}
+	case book.Revenue:
+		return []Value{Text(app.Text{EN: "yes", VI: "có"}.In(lang)), Text(t.RevenueNote)}
+	default:
+		why := kind.Name().In(lang)
+		if t.RevenueNote != "" {
+			why += ": " + t.RevenueNote
+		}
+		return []Value{Text(app.Text{EN: "no", VI: "không"}.In(lang)), Text(why)}
+	}
 }

@@ -1,10 +1,13 @@
 package sheet_test
 
 import (
+	"archive/zip"
 	"bytes"
 	"encoding/csv"
+	"encoding/xml"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -42,15 +45,19 @@ func transactions() (list []app.Transaction) {
 		case 3:
 			t.Time, t.DateFlaw, t.Note = t.CreatedAt, app.DateImpossible, "=1+1"
 		}
+		if t.Type == app.In {
+			t.Revenue = []string{"revenue", "loan", "other"}[i/3%3]
+			t.RevenueNote = []string{"", "Lan", ""}[i/3%3]
+		}
 		list = append(list, t)
 	}
 	return list
 }
 
-func write(t *testing.T, format sheet.Format, lang app.Lang) []byte {
+func write(t *testing.T, format sheet.Format, lang app.Lang, extra ...sheet.Extra) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	w, err := sheet.New(format, &b, lang, zone)
+	w, err := sheet.New(format, &b, lang, zone, append(extra, sheet.Extra{})[0])
 	must(t, err)
 	for _, one := range transactions() {
 		must(t, w.Add(one))
@@ -143,13 +150,60 @@ func TestXLSX(t *testing.T) {
 	}
 }
 
+// Each row and each cell says where it stands: exceljs, for one, opens no other file.
+func TestReferences(t *testing.T) {
+	z, err := zip.NewReader(bytes.NewReader(write(t, sheet.XLSX, app.English)), int64(len(write(t, sheet.XLSX, app.English))))
+	must(t, err)
+	part, err := z.Open("xl/worksheets/sheet1.xml")
+	must(t, err)
+	var found struct {
+		Rows []struct {
+			At    string `xml:"r,attr"`
+			Cells []struct {
+				At string `xml:"r,attr"`
+			} `xml:"c"`
+		} `xml:"sheetData>row"`
+	}
+	must(t, xml.NewDecoder(part).Decode(&found))
+	for y, row := range found.Rows {
+		if row.At != strconv.Itoa(y+1) {
+			t.Errorf("row %d is at %q", y+1, row.At)
+		}
+		for _, cell := range row.Cells {
+			if x, atY, err := excelize.CellNameToCoordinates(cell.At); err != nil || atY != y+1 || x > 12 {
+				t.Errorf("row %d has a cell at %q", y+1, cell.At)
+			}
+		}
+	}
+	if len(found.Rows) != len(contents)+1 || found.Rows[1].Cells[5].At != "G2" { // F2, money out, is empty
+		t.Errorf("%d rows, %+v", len(found.Rows), found.Rows[1])
+	}
+}
+
+// A shop that marks what is no revenue has it in its files.
+func TestRevenueColumns(t *testing.T) {
+	rows, err := csv.NewReader(strings.NewReader(string(write(t, sheet.CSV, app.English, sheet.Extra{Revenue: true}))[3:])).ReadAll()
+	must(t, err)
+	var got [][]string
+	for _, row := range rows[:8] {
+		got = append(got, row[12:])
+	}
+	want := [][]string{
+		{"Is revenue", "Not revenue because"}, {"yes", ""}, {"", ""}, {"yes", ""}, {"no", "Loan: Lan"}, {"", ""}, {"no", "Loan: Lan"},
+		{"no", "Other"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // What is written is read back as the same transactions.
 func TestReadBack(t *testing.T) {
 	for _, format := range []sheet.Format{sheet.CSV, sheet.XLSX} {
 		for _, lang := range []app.Lang{app.English, app.Vietnamese} {
 			t.Run(string(format)+" "+string(lang), func(t *testing.T) {
 				path := filepath.Join(t.TempDir(), "export")
-				must(t, os.WriteFile(path, write(t, format, lang), 0o600))
+				must(t, os.WriteFile(path, write(t, format, lang, sheet.Extra{Receiving: true, Revenue: true}), 0o600))
 				r, err := statement.Open(path, statement.Options{Zone: zone})
 				must(t, err)
 				defer r.Close()
@@ -163,7 +217,7 @@ func TestReadBack(t *testing.T) {
 					}
 					got := app.Transaction{ID: want.ID, Bank: row.Gateway, AccountNumber: row.AccountNumber, Number: row.Number, Type: row.Type,
 						Amount: row.Amount, Content: want.Content, Time: row.Time, DateOnly: row.DateOnly, DateFlaw: want.DateFlaw,
-						CreatedAt: want.CreatedAt, Note: want.Note}
+						CreatedAt: want.CreatedAt, Note: want.Note, Revenue: want.Revenue, RevenueNote: want.RevenueNote}
 					if diff := cmp.Diff(want, got); diff != "" {
 						t.Error(diff)
 					}

@@ -10,8 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"baoco/app"
 )
 
 // An XLSX file is a zip of XML parts (ECMA-376, part 1, 18). The sheets come first
@@ -23,19 +21,15 @@ const maxSheetRows = 1 << 20
 
 type xlsxFile struct {
 	zip    *zip.Writer
-	names  []string
-	widths []int
-	intro  Intro
-	zone   *time.Location
-	sums   app.Flow
+	layout Layout
 	sheets int
 	rows   int           // of the present sheet
 	part   *bufio.Writer // of the present sheet
 	cell   []byte
 }
 
-func newXLSX(w io.Writer, names []string, widths []int, intro Intro, zone *time.Location) (*xlsxFile, error) {
-	f := &xlsxFile{zip: zip.NewWriter(w), names: names, widths: widths, intro: intro, zone: zone}
+func newXLSX(w io.Writer, layout Layout) (*xlsxFile, error) {
+	f := &xlsxFile{zip: zip.NewWriter(w), layout: layout}
 	f.zip.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) { return flate.NewWriter(w, flate.BestSpeed) })
 	for _, part := range []struct{ name, text string }{{"[Content_Types].xml", contentTypes}, {"_rels/.rels", relations},
 		{"xl/styles.xml", styles}} {
@@ -56,31 +50,27 @@ func (f *xlsxFile) write(name, text string) error {
 
 func (f *xlsxFile) beginSheet() error {
 	f.sheets++
-	f.rows = len(f.intro.Lines) + 1
+	f.rows = 0
 	w, err := f.zip.Create(fmt.Sprintf("xl/worksheets/sheet%d.xml", f.sheets))
 	if err != nil {
 		return err
 	}
 	f.part = bufio.NewWriter(w)
+	above := len(f.layout.Lines) + 1
 	fmt.Fprintf(f.part,
 		xml.Header+
 			`<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetViews><sheetView workbookViewId="0"><pane `+
-			`ySplit="%d" topLeftCell="A%d" activePane="bottomLeft" state="frozen"/></sheetView></sheetViews><cols>`, f.rows, f.rows+1)
-	for i, width := range f.widths {
-		fmt.Fprintf(f.part, `<col min="%d" max="%d" width="%d" customWidth="1"/>`, i+1, i+1, width)
+			`ySplit="%d" topLeftCell="A%d" activePane="bottomLeft" state="frozen"/></sheetView></sheetViews><cols>`, above, above+1)
+	for i, c := range f.layout.Columns {
+		fmt.Fprintf(f.part, `<col min="%d" max="%d" width="%d" customWidth="1"/>`, i+1, i+1, c.Width)
 	}
 	f.part.WriteString(`</cols><sheetData>`)
-	for _, line := range f.intro.Lines {
-		f.part.WriteString("<row>")
-		f.text(line, styleHeader)
-		f.part.WriteString("</row>")
+	for _, line := range f.layout.Lines {
+		if err := f.Row(Title(line)); err != nil {
+			return err
+		}
 	}
-	f.part.WriteString("<row>")
-	for _, name := range f.names {
-		f.text(name, styleHeader)
-	}
-	_, err = f.part.WriteString("</row>")
-	return err
+	return f.Row(f.layout.names()...)
 }
 
 func (f *xlsxFile) endSheet() error {
@@ -88,8 +78,9 @@ func (f *xlsxFile) endSheet() error {
 	return f.part.Flush()
 }
 
-// beginRow begins a row, in another sheet where this one is full.
-func (f *xlsxFile) beginRow() error {
+// Row writes a row, in another sheet where this one is full. Rows and cells have their references,
+// without which some programs don't open the file; a file has at most 26 columns.
+func (f *xlsxFile) Row(cells ...Value) error {
 	if f.rows == maxSheetRows {
 		if err := f.endSheet(); err != nil {
 			return err
@@ -99,94 +90,47 @@ func (f *xlsxFile) beginRow() error {
 		}
 	}
 	f.rows++
-	_, err := f.part.WriteString("<row>")
-	return err
-}
-
-func (f *xlsxFile) Add(t app.Transaction) error {
-	if err := f.beginRow(); err != nil {
-		return err
-	}
-	if t.Type == app.Out {
-		f.sums.Out.Total += t.Amount
-	} else {
-		f.sums.In.Total += t.Amount
-	}
-	in, out := amounts(t)
-	f.number(strconv.FormatInt(t.ID, 10), styleText)
-	dated := styleTime
-	if t.DateOnly {
-		dated = styleDate
-	}
-	f.time(t.Time, dated)
-	f.text(t.Bank, styleText)
-	f.text(t.AccountNumber, styleText)
-	f.number(in, styleAmount)
-	f.number(out, styleAmount)
-	f.text(t.Content, styleText)
-	f.text(t.Number, styleText)
-	f.time(t.CreatedAt, styleTime)
-	f.number(flagged(t), styleText)
-	f.text(t.Note, styleText)
-	f.text(t.Code.Text, styleText)
-	if len(f.names) > len(header) {
-		f.text(t.ReceivingNumber, styleText)
+	row := strconv.Itoa(f.rows)
+	f.part.WriteString(`<row r="` + row + `">`)
+	for i, c := range cells {
+		if c.text == "" && c.at.IsZero() {
+			continue
+		}
+		f.part.WriteString(`<c r="` + string(rune('A'+i)) + row + `" s="` + string(c.style) + `"`)
+		switch {
+		case !c.at.IsZero():
+			f.value(f.days(c.at))
+		case c.number:
+			f.value(c.text)
+		default:
+			f.text(c.text)
+		}
 	}
 	_, err := f.part.WriteString("</row>")
 	return err
 }
 
-// text writes a cell that is a text, whatever it begins with. Characters that XML
+// text writes the text of a cell, whatever it begins with. Characters that XML
 // doesn't have become U+FFFD. A text that looks like a spreadsheet's escape of a
 // character (_x0041_) is escaped, so that it stays as it is.
-func (f *xlsxFile) text(s string, style string) {
-	if s == "" {
-		f.part.WriteString(`<c/>`)
-		return
-	}
-	f.part.WriteString(`<c t="inlineStr" s="` + style + `"><is><t xml:space="preserve">`)
+func (f *xlsxFile) text(s string) {
+	f.part.WriteString(` t="inlineStr"><is><t xml:space="preserve">`)
 	_ = xml.EscapeText(f.part, []byte(strings.ReplaceAll(s, "_x", "_x005F_x"))) // a bufio.Writer keeps its error
 	f.part.WriteString(`</t></is></c>`)
 }
 
-func (f *xlsxFile) number(digits, style string) {
-	if digits == "" {
-		f.part.WriteString(`<c/>`)
-		return
-	}
-	f.part.WriteString(`<c s="` + style + `"><v>`)
-	f.part.WriteString(digits)
-	f.part.WriteString(`</v></c>`)
-}
+func (f *xlsxFile) value(digits string) { f.part.WriteString(`><v>` + digits + `</v></c>`) }
 
-// time writes an instant as the days since the end of 1899 of a clock in the
-// zone, as spreadsheets count.
-func (f *xlsxFile) time(t time.Time, style string) {
-	if t.IsZero() {
-		f.part.WriteString(`<c/>`)
-		return
-	}
-	_, offset := t.In(f.zone).Zone()
+// days is an instant as the days since the end of 1899 of a clock in the zone, as spreadsheets
+// count.
+func (f *xlsxFile) days(t time.Time) string {
+	_, offset := t.In(f.layout.Zone).Zone()
 	const day, epoch = 24 * 3600, 25569 // the day of 1970-01-01
-	days := float64(t.Unix()+int64(offset))/day + epoch
-	f.cell = strconv.AppendFloat(f.cell[:0], days, 'f', 10, 64)
-	f.number(string(f.cell), style)
-}
-
-// total writes the row of the sums.
-func (f *xlsxFile) total() {
-	f.part.WriteString("<row>")
-	f.text(f.intro.Total, styleHeader)
-	f.part.WriteString("<c/><c/><c/>")
-	f.number(strconv.FormatInt(f.sums.In.Total, 10), styleAmount)
-	f.number(strconv.FormatInt(f.sums.Out.Total, 10), styleAmount)
-	f.part.WriteString("</row>")
+	f.cell = strconv.AppendFloat(f.cell[:0], float64(t.Unix()+int64(offset))/day+epoch, 'f', 10, 64)
+	return string(f.cell)
 }
 
 func (f *xlsxFile) Close() error {
-	if f.intro.Total != "" {
-		f.total()
-	}
 	if err := f.endSheet(); err != nil {
 		return err
 	}
@@ -212,13 +156,15 @@ func (f *xlsxFile) Close() error {
 	return f.zip.Close()
 }
 
-// The formats of cells in styles, by their place in cellXfs.
+// style is the format of a cell: its place in cellXfs of styles.
+type style string
+
 const (
-	styleText   = "0"
-	styleHeader = "1"
-	styleAmount = "2"
-	styleTime   = "3"
-	styleDate   = "4"
+	styleText   style = "0"
+	styleHeader style = "1"
+	styleAmount style = "2"
+	styleTime   style = "3"
+	styleDate   style = "4"
 )
 
 // contentTypes names the type of every part; a part that isn't named is a

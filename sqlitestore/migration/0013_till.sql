@@ -74,3 +74,61 @@ CREATE TABLE phones (
   conditions      TEXT NOT NULL     -- JSON: what needs attention, as far as the phone knows
 ) STRICT;
 CREATE INDEX phones_user ON phones (user_id);
+
+-- The books of the household business, and what of the money in is no revenue: see app/book.
+
+-- What somebody said of a transaction.
+CREATE TABLE transaction_marks (
+  transaction_id INTEGER PRIMARY KEY REFERENCES transactions,
+  account_id     INTEGER NOT NULL REFERENCES accounts,
+  kind           TEXT NOT NULL, -- revenue, or what it is instead
+  note           TEXT NOT NULL
+) STRICT;
+
+-- The books are closed through a day. A transaction stands in the book of the first closing that
+-- ended after its time and knew its id. number counts the closings of an account from 1.
+CREATE TABLE book_closings (
+  account_id INTEGER NOT NULL REFERENCES accounts,
+  number     INTEGER NOT NULL,
+  through    INTEGER NOT NULL, -- the day
+  zone       TEXT NOT NULL,    -- of the days of the book
+  ends_at    INTEGER NOT NULL, -- the first moment after the day
+  last_id    INTEGER NOT NULL, -- the newest transaction of all accounts
+  heading    TEXT NOT NULL,    -- of the book, in JSON
+  closed_at  INTEGER NOT NULL,
+  closed_by  TEXT NOT NULL,
+  PRIMARY KEY (account_id, number)
+) STRICT, WITHOUT ROWID;
+
+-- Rules by which money in is no revenue. A rule holds in the books after the closing since, up to
+-- that of the closing until.
+CREATE TABLE book_rules (
+  id              INTEGER PRIMARY KEY AUTOINCREMENT,
+  account_id      INTEGER NOT NULL REFERENCES accounts,
+  bank_account_id INTEGER REFERENCES bank_accounts, -- NULL: it is about a text
+  text            TEXT NOT NULL, -- in contents
+  search          TEXT NOT NULL, -- the same, folded; empty: it is about a bank account
+  kind            TEXT NOT NULL,
+  since           INTEGER NOT NULL, -- how many closings there were when it was made
+  until           INTEGER           -- and when it was removed; NULL: it is in force
+) STRICT;
+CREATE INDEX book_rules_account ON book_rules (account_id);
+
+-- Sales for cash, one sum a day.
+CREATE TABLE book_cash (
+  account_id INTEGER NOT NULL REFERENCES accounts,
+  day        INTEGER NOT NULL,
+  amount     INTEGER NOT NULL,
+  note       TEXT NOT NULL,
+  PRIMARY KEY (account_id, day)
+) STRICT, WITHOUT ROWID;
+
+-- What was on a bank account at the beginning of a day.
+CREATE TABLE book_openings (
+  bank_account_id INTEGER PRIMARY KEY REFERENCES bank_accounts,
+  day             INTEGER NOT NULL,
+  amount          INTEGER NOT NULL
+) STRICT;
+
+ALTER TABLE accounts ADD COLUMN marks_revenue INTEGER NOT NULL DEFAULT 0; -- 1: there was a mark or a rule
+ALTER TABLE accounts ADD COLUMN book_heading TEXT NOT NULL DEFAULT ''; -- in JSON

@@ -67,6 +67,7 @@ func TestUnavailable(t *testing.T) {
 		}
 	}
 	bodies := map[string]string{
+		"PUT /api/v1/transactions/*":  `{"revenue":false}`,
 		"PUT /api/v1/bank-accounts/*": `{"content_prefix":"SEVQR"}`,
 		"POST /api/v1/transactions": `{"id":"A1","gateway":"ACB","accountNumber":"0123456789","transferType":"IN"` +
 			`,"transferAmount":1}`,

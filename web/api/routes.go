@@ -129,6 +129,7 @@ var table = []route{
 	{"POST", "/api/v1/transactions", generalLimit, writes, needsBody, (*Server).addTransaction},
 	{"GET", eventStreamPath, generalLimit, listens, noBody, (*Server).streamTransactions},
 	{"GET", "/api/v1/transactions/{id}", generalLimit, reads, noBody, (*Server).showTransaction},
+	{"PUT", "/api/v1/transactions/{id}", generalLimit, writes, needsBody, (*Server).markTransaction},
 
 	{"GET", "/api/v1/sources", generalLimit, reads, noBody, (*Server).listSources},
 	{"POST", "/api/v1/sources", generalLimit, writes, needsBody, (*Server).addSource},

@@ -1,11 +1,15 @@
 package api
 
 import (
+	"cmp"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
 	"baoco/app"
+	"baoco/app/book"
+	"baoco/app/exactjson"
 	"baoco/app/inbound"
 	"baoco/app/provider"
 	"baoco/web/wire"
@@ -28,6 +32,11 @@ type TransactionJSON struct {
 	Code              *string       `json:"code,omitempty"` // empty: there is none in it; none: its account had no patterns
 
 	PaymentRequest *app.PaymentState `json:"payment_request,omitempty"` // with which it is matched, as it is now
+
+	// Of money in, since its account has a mark or a rule.
+	Revenue     *bool     `json:"revenue,omitempty"`
+	RevenueKind book.Kind `json:"revenue_kind,omitempty"` // of what is no revenue
+	RevenueNote string    `json:"revenue_note,omitempty"`
 }
 
 // EncodeTransaction writes t with its times in zone.
@@ -35,6 +44,13 @@ func EncodeTransaction(t app.Transaction, zone *time.Location) TransactionJSON {
 	encoded := TransactionJSON{
 		strconv.FormatInt(t.ID, 10), t.BankAccountID, t.Bank, t.AccountNumber, t.Number, t.Type, t.Amount, t.Content,
 		app.FormatTime(t.Time, zone), t.DateFlaw != "", app.FormatTime(t.CreatedAt, zone), t.ReceivingNumber, nil, nil,
+		nil, "", t.RevenueNote,
+	}
+	if kind := book.Kind(t.Revenue); kind != "" {
+		encoded.Revenue = new(kind == book.Revenue)
+		if kind != book.Revenue {
+			encoded.RevenueKind = kind
+		}
 	}
 	if t.Code.Read {
 		encoded.Code = &t.Code.Text
@@ -54,6 +70,7 @@ func (s *Server) listTransactions(w http.ResponseWriter, q *Request) error {
 	}
 	f.Code = app.ReadCodeFilter("code", p.Values.Get("code"), &p.Bad)
 	f.DeliveryState = wire.ReadDeliveryState(p.Values.Get("delivery_state"), &p.Bad)
+	f.Revenue = p.Truth("revenue")
 	switch f.Sort {
 	case "", app.SortID, app.SortIDDesc, app.SortDate, app.SortDateDesc:
 	default:
@@ -86,6 +103,41 @@ func (s *Server) showTransaction(w http.ResponseWriter, q *Request) error {
 		return err
 	}
 	return q.answer(w, http.StatusOK, "The transaction.", "Giao dịch.", member{"transaction", EncodeTransaction(t, s.service.Ledger.Zone())})
+}
+
+// markTransaction says whether money in is revenue.
+func (s *Server) markTransaction(w http.ResponseWriter, q *Request) error {
+	t, err := s.service.Ledger.Transaction(q.Context(), q.account(), q.pathID())
+	if err != nil {
+		return err
+	}
+	f, err := q.fields("revenue", "revenue_kind", "revenue_note")
+	if err != nil {
+		return err
+	}
+	m := book.Mark{Kind: book.Kind(f.given("revenue_kind")), Note: f.given("revenue_note")}
+	revenue := f.state("revenue")
+	switch {
+	case !slices.ContainsFunc(q.body.Members, func(m exactjson.Member) bool { return m.Key == "revenue" }):
+		f.bad.Add("revenue", "is required", "là bắt buộc")
+	case revenue != nil && !*revenue:
+		m.Kind = cmp.Or(m.Kind, book.Other)
+		book.CheckKind("revenue_kind", m.Kind, &f.bad)
+	case m.Kind != "":
+		f.bad.Add("revenue_kind", "must be given with revenue false only", "chỉ dùng khi revenue là false")
+	case revenue != nil:
+		m.Kind = book.Revenue
+	case m.Note != "":
+		f.bad.Add("revenue_note", "must not be given with revenue null", "không dùng khi revenue là null")
+	}
+	if err := f.bad.Err(); err != nil {
+		return err
+	}
+	if t, err = s.service.Books.SetMark(q.Context(), q.account(), t.ID, m); err != nil {
+		return err
+	}
+	return q.answer(w, http.StatusOK, "The transaction was marked.", "Đã đánh dấu giao dịch.",
+		member{"transaction", EncodeTransaction(t, s.service.Ledger.Zone())})
 }
 
 // readSinceID reads the id of the last transaction that somebody has; 0: they have

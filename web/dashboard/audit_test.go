@@ -18,6 +18,7 @@ import (
 	"baoco/app"
 	"baoco/app/access"
 	"baoco/app/apptest"
+	"baoco/app/book"
 	"baoco/app/delivery"
 	"baoco/app/inbound"
 	"baoco/app/payment"
@@ -382,6 +383,9 @@ func TestDeedsOfPages(t *testing.T) {
 	d.through("POST /transactions/import", app.DeedImportRecord, 1,
 		func() webtest.Answer { return b.Upload("/transactions/import", "a.csv", file, "sum", sum) })
 	d.through("POST /transactions/{id}/note", app.DeedTransactionNote, 1, post(b, "/transactions/1/note", "seen", "", "note", "x"))
+	d.through("POST /transactions/{id}/revenue", book.DeedMark, 1, post(b, "/transactions/1/revenue", "kind", "loan"))
+	d.through("POST /book/revenue/rules", book.DeedRuleAdd, 1, post(b, "/book/revenue/rules", "kind", "loan", "text", "vay"))
+	d.through("POST /book/revenue/rules/{id}/remove", book.DeedRuleRemove, 1, post(b, "/book/revenue/rules/1/remove"))
 	d.through("GET /transactions/export", app.DeedTransactionExport, 0,
 		func() webtest.Answer { return b.Get("/transactions/export?format=csv") })
 	d.through("GET /day/file", app.DeedTransactionExport, 0, func() webtest.Answer { return b.Get("/day/file?date=2026-11-02") })

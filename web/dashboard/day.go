@@ -19,11 +19,12 @@ type dayData struct {
 	Banks    []bankDay
 	Bars     []hourBar
 	Compared []comparison
-	Earlier  string // address of the day before; empty: nothing is known of it
-	Later    string // of the day after; empty: it hasn't begun
-	Today    bool   // the day isn't over yet
-	File     string // address of the XLSX file
-	Slip     string // of the page for narrow paper
+	Earlier  string       // address of the day before; empty: nothing is known of it
+	Later    string       // of the day after; empty: it hasn't begun
+	Today    bool         // the day isn't over yet
+	Revenue  *app.Amounts // of the money in; nil: nobody marks what is no revenue
+	File     string       // address of the XLSX file
+	Slip     string       // of the page for narrow paper
 }
 
 // Balances tells whether a balance of any bank account is known.
@@ -92,6 +93,15 @@ func (s *Server) readDay(v *visit, day app.Day) (d dayData, err error) {
 	if day < today {
 		d.Later = alert.DayPath(day + 1)
 	}
+	if v.account.MarksRevenue {
+		found, err := s.Services.Ledger.Transactions(v.Context(), v.account.ID, app.TransactionFilter{
+			From: day.Start(v.zone), To: (day + 1).Start(v.zone), Revenue: new(true), Sums: true, Page: app.Page{Number: 1, Size: 1},
+		})
+		if err != nil {
+			return d, err
+		}
+		d.Revenue = &found.Sums.In
+	}
 	d.File, d.Slip = "/day/file?date="+day.String(), alert.DayPath(day)+"&paper=58"
 	for _, b := range d.DayBook.Banks {
 		d.Banks = append(d.Banks, bankDay{b, s.toldBalance(v, b.Opening), s.toldBalance(v, b.Closing)})
@@ -136,7 +146,7 @@ func (s *Server) exportDay(v *visit) error {
 		if v.only != "" {
 			lines = append(lines, v.T("Only these:", "Chỉ gồm:")+" "+v.only)
 		}
-		return sheet.NewDay(w, sheet.Intro{Lines: lines, Total: v.T("Total", "Tổng cộng")}, v.Lang, v.zone)
+		return sheet.NewDay(w, lines, v.T("Total", "Tổng cộng"), v.Lang, v.zone)
 	}
 	return e.send(func(ctx context.Context) error {
 		return s.Services.Ledger.ExportTransactions(ctx, v.account.ID, f, e.add)

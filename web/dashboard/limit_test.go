@@ -62,8 +62,16 @@ var limitedRoutes = map[string][]string{
 	"GET /transactions/{id}":              {"/transactions/{transaction}"},
 	"POST /transactions/{id}/note": {"/transactions/{transaction}/note note=mine",
 		"/transactions/{transaction}/note note=mine&seen={note}"},
+	"POST /transactions/{id}/revenue": {"/transactions/{transaction}/revenue kind=loan"},
+
 	"GET /day":      {"/day", "/day?date={yesterday}", "/day?date={long ago}", "/day?date={today}&paper=58", "/day?date=1998-01-01"},
 	"GET /day/file": {"/day/file", "/day/file?date={yesterday}"},
+
+	"GET /book/revenue": {"/book/revenue", "/book/revenue?show=not", "/book/revenue?period=1998", "/book/revenue?page=2"},
+
+	"POST /book/revenue/rules": {"/book/revenue/rules kind=loan&bank_account_id={bank}"},
+
+	"POST /book/revenue/rules/{id}/remove": {"/book/revenue/rules/1/remove"},
 
 	"GET /webhooks": {"/webhooks"}, "POST /webhooks": {"/webhooks name=x"}, "GET /webhooks/new": {"/webhooks/new"},
 	"GET /webhooks/{id}": {"/webhooks/{small}"}, "GET /webhooks/{id}/edit": {"/webhooks/{small}/edit"},

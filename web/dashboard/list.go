@@ -16,7 +16,7 @@ import (
 // The filters of the lists, by their parameters in the address. The same names
 // are those of the inputs.
 var (
-	transactionFilters = []string{"q", "type", "from", "to", "min", "max", "bank_account_id", "delivery_state", "payment_code"}
+	transactionFilters = []string{"q", "type", "from", "to", "min", "max", "bank_account_id", "delivery_state", "payment_code", "revenue"}
 	cashierFilters     = []string{"q", "min", "max", "bank_account_id", "payment_code"} // of the money in of today
 	paymentFilters     = []string{"status", "reference", "payment_code"}
 	historyFilters     = []string{"q", "webhook_id", "status", "type", "from", "to", "transaction_id"}

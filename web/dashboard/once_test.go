@@ -45,6 +45,8 @@ var harmlessTwice = []string{
 	"/login", "/login/code", "/login/passkey", "/logout", "/setup/{token}", "/look", "/system/backup", "/guide", "/guide/test",
 	"/tools/signature",
 	"/transactions/import", "/transactions/import/{id}/undo", "/transactions/{id}/note", "/transactions/{id}/part",
+	"/transactions/{id}/revenue",
+	"/book/revenue/rules", "/book/revenue/rules/{id}/remove",
 	"/webhooks/{id}/edit", "/webhooks/{id}/toggle", "/webhooks/{id}/test", "/webhooks/{id}/activate", "/webhooks/{id}/env",
 	"/webhooks/{id}/delete",
 	"/streams/{id}/edit", "/streams/{id}/toggle", "/streams/{id}/test", "/streams/{id}/env", "/streams/{id}/delete",

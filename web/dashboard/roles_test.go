@@ -37,6 +37,7 @@ o - - -  GET  /transactions/import/{id}/undo
 o - - -  POST /transactions/import/{id}/undo
 o a d c  GET  /transactions/{id}
 o a - -  POST /transactions/{id}/note
+o a - -  POST /transactions/{id}/revenue
 o - - -  POST /transactions/{id}/part
 o a - -  GET  /payments
 o - - -  POST /payments
@@ -49,6 +50,9 @@ o a - -  POST /payments/{id}/match
 o a - -  POST /payments/{id}/unmatch
 o a - -  GET  /day
 o a - -  GET  /day/file
+o a - -  GET  /book/revenue
+o - - -  POST /book/revenue/rules
+o - - -  POST /book/revenue/rules/{id}/remove
 o - d -  GET  /webhooks
 o - d -  POST /webhooks
 o - d -  GET  /webhooks/new

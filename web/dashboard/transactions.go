@@ -2,11 +2,13 @@ package dashboard
 
 import (
 	"context"
+	"io"
 	"maps"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"baoco/app"
 	"baoco/app/access"
@@ -217,7 +219,7 @@ func (s *Server) transactionsPage(v *visit) error {
 	f, err := transactionFilter(v, data.Form, data.Banks, codes)
 	f.Page = pageOf(v)
 	f.UntilID = until(v, f.Page, v.newest.TransactionID)
-	if f.Code == "" && f.Query == "" && f.MinAmount == 0 && f.MaxAmount == 0 && f.DeliveryState == "" {
+	if f.Code == "" && f.Query == "" && f.MinAmount == 0 && f.MaxAmount == 0 && f.DeliveryState == "" && f.Revenue == nil {
 		f.Sort = app.SortDateDesc // others are found in the order of recording
 	}
 	f.Sums = len(data.Form) > 0 && v.may(seeMoney)
@@ -259,6 +261,7 @@ func transactionFilter(v *visit, form url.Values, banks []app.BankAccount, codes
 		MaxAmount:     app.ReadShortAmountBound("max", form.Get("max"), false, &p.Bad),
 		DeliveryState: wire.ReadDeliveryState(form.Get("delivery_state"), &p.Bad),
 		Code:          app.ReadCodeFilter("payment_code", form.Get("payment_code"), &p.Bad),
+		Revenue:       p.Truth("revenue"),
 	}
 	f.Or = app.MeaningOf(f.Query, banks, codes)
 	inOrder(p, f.From, f.To)
@@ -273,7 +276,7 @@ func transactionFilter(v *visit, form url.Values, banks []app.BankAccount, codes
 // never looks like a whole one.
 func (s *Server) exportTransactions(v *visit) error {
 	values := v.URL.Query()
-	e := &export[app.Transaction]{v: v, server: s, begin: sheet.New}
+	e := &export[app.Transaction]{v: v, server: s}
 	if err := e.readFormat(values); err != nil {
 		return err
 	}
@@ -289,8 +292,9 @@ func (s *Server) exportTransactions(v *visit) error {
 	if err != nil {
 		return err
 	}
-	if len(receivingNumbers(banks)) > 0 {
-		e.begin = sheet.NewReceiving
+	extra := sheet.Extra{Receiving: len(receivingNumbers(banks)) > 0, Revenue: v.account.MarksRevenue}
+	e.begin = func(format sheet.Format, w io.Writer, lang app.Lang, zone *time.Location) (sheet.Writer[app.Transaction], error) {
+		return sheet.New(format, w, lang, zone, extra)
 	}
 	e.name = exportName("baoco", f.From, f.To, v.now.In(v.zone))
 	return e.send(func(ctx context.Context) error {
@@ -328,6 +332,11 @@ func (v *visit) transactionWord(name, value string, banks []app.BankAccount) str
 		}
 	case "payment_code":
 		return value
+	case "revenue":
+		if value == "true" {
+			return v.T("Revenue", "Doanh thu")
+		}
+		return v.T("Not revenue", "Không phải doanh thu")
 	case "bank_account_id":
 		for _, b := range banks {
 			if strconv.FormatInt(b.ID, 10) == value {

@@ -355,6 +355,7 @@ var Endpoints = []Endpoint{
 	{"GET", "/api/v1/transactions", false, 60},
 	{"POST", "/api/v1/transactions", true, 300},
 	{"GET", "/api/v1/transactions/*", false, 300},
+	{"PUT", "/api/v1/transactions/*", true, 300},
 	{"GET", "/api/v1/transactions/stream", false, 300},
 	{"GET", "/api/v1/webhooks", false, 300},
 	{"POST", "/api/v1/webhooks", true, 300},

@@ -91,6 +91,18 @@ func (p *Params) delivery() int64 {
 	return id
 }
 
+// Truth reads true or false; nil where none is given.
+func (p *Params) Truth(name string) *bool {
+	switch text := p.Values.Get(name); text {
+	case "":
+	case "true", "false":
+		return new(text == "true")
+	default:
+		p.Bad.Add(name, "must be true or false", "phải là true hoặc false")
+	}
+	return nil
+}
+
 // Direction reads type; empty where none is given.
 func (p *Params) Direction() app.Direction {
 	switch d := app.Direction(p.Values.Get("type")); d {

@@ -1,0 +1,168 @@
+package book
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"baoco/app"
+	"baoco/app/fold"
+)
+
+// Money in is revenue, unless somebody marked it as something else, or a rule of the account
+// says so. A mark is stronger than every rule. Money out is never revenue.
+
+// Kind is what money in is.
+type Kind string
+
+// The kinds.
+const (
+	Revenue  Kind = "revenue"
+	Loan     Kind = "loan"
+	OwnMoney Kind = "own_money"
+	Refund   Kind = "refund"
+	Transfer Kind = "transfer"
+	Other    Kind = "other"
+)
+
+// NotRevenue are the kinds of money in that is no revenue.
+var NotRevenue = []Kind{Loan, OwnMoney, Refund, Transfer, Other}
+
+// Name names a kind for people.
+func (k Kind) Name() app.Text {
+	switch k {
+	case Revenue:
+		return app.Text{EN: "Revenue", VI: "Doanh thu"}
+	case Loan:
+		return app.Text{EN: "Loan", VI: "Tiền vay"}
+	case OwnMoney:
+		return app.Text{EN: "Own money", VI: "Tiền của chủ"}
+	case Refund:
+		return app.Text{EN: "Refund", VI: "Tiền được hoàn lại"}
+	case Transfer:
+		return app.Text{EN: "Between own accounts", VI: "Chuyển giữa tài khoản của mình"}
+	case Other:
+		return app.Text{EN: "Other", VI: "Khoản khác"}
+	}
+	return app.Text{}
+}
+
+// CheckKind refuses what is no kind of money that is no revenue.
+func CheckKind(field string, k Kind, bad *app.Invalid) {
+	if !slices.Contains(NotRevenue, k) {
+		bad.Add(field, "must be loan, own_money, refund, transfer or other", "phải là loan, own_money, refund, transfer hoặc other")
+	}
+}
+
+// Mark is what somebody said of money in. The zero value: nothing.
+type Mark struct {
+	Kind Kind
+	Note string
+}
+
+// maxNote is the length of the note of a mark or of cash, in characters.
+const maxNote = 200
+
+func checkNote(field, text string, bad *app.Invalid) string {
+	text, ok := app.ReadText(text, maxNote, "")
+	if !ok {
+		bad.Add(field, "must be at most 200 characters without control characters", "dài tối đa 200 ký tự, không chứa ký tự điều khiển")
+	}
+	return text
+}
+
+// Errors of marks.
+var (
+	ErrNotMoneyIn = app.Refused(app.CodeConflict, app.Text{EN: "Only money in can be revenue or not.",
+		VI: "Chỉ tiền vào mới phân biệt là doanh thu hay không."})
+	ErrClosed = app.Refused(app.CodeConflict, app.Text{EN: "This is in a closed book, so it can’t be changed. Open the book again first.",
+		VI: "Khoản này thuộc sổ đã chốt nên không sửa được. Hãy mở lại sổ trước."})
+)
+
+// SetMark says what a transaction is, and gives it after that. The zero Mark takes back what
+// was said. ErrNotMoneyIn, ErrClosed.
+func (s *Service) SetMark(ctx context.Context, accountID, transactionID int64, m Mark) (app.Transaction, error) {
+	var bad app.Invalid
+	if m.Kind != "" && m.Kind != Revenue {
+		CheckKind("revenue_kind", m.Kind, &bad)
+	}
+	m.Note = checkNote("revenue_note", m.Note, &bad)
+	if err := bad.Err(); err != nil {
+		return app.Transaction{}, err
+	}
+	if err := s.store.SetMark(ctx, accountID, transactionID, m); err != nil {
+		return app.Transaction{}, err
+	}
+	return s.ledger.Transaction(ctx, accountID, transactionID)
+}
+
+// Rule says that money in is no revenue: all that comes to a bank account, or all whose content
+// has a text in it.
+type Rule struct {
+	ID            int64
+	BankAccountID int64  // 0: it is about a text
+	Text          string // empty: it is about a bank account
+	Kind          Kind
+}
+
+// Bounds of the rules. Each costs some time for every line of a book.
+const (
+	maxRules    = 30
+	minRuleText = 3
+	maxRuleText = 100
+)
+
+// ErrTooManyRules refuses a rule beyond the bound.
+var ErrTooManyRules = app.Refused(app.CodeLimitReached, app.Textf("There are %d rules already. Remove one first.",
+	"Đã có %d quy tắc. Hãy xoá bớt.", maxRules))
+
+// AddRule makes a rule, which holds for the books that aren't closed. A rule that there is
+// already is not made again.
+func (s *Service) AddRule(ctx context.Context, accountID int64, r Rule) error {
+	var bad app.Invalid
+	CheckKind("kind", r.Kind, &bad)
+	var ok bool
+	if r.Text, ok = app.ReadText(r.Text, maxRuleText, ""); r.BankAccountID == 0 && (!ok || len([]rune(fold.String(r.Text))) < minRuleText) {
+		bad.Add("text", "must be 3 to 100 characters of a content", "phải là 3 đến 100 ký tự có trong nội dung chuyển khoản")
+	}
+	if err := bad.Err(); err != nil {
+		return err
+	}
+	if r.BankAccountID != 0 {
+		r.Text = ""
+	}
+	return s.store.AddRule(ctx, accountID, r, func(present []Rule) error {
+		if len(present) >= maxRules {
+			return ErrTooManyRules
+		}
+		return nil
+	})
+}
+
+// PossibleTransfer is money in that may come from another bank account of the same account:
+// as much went out there, at about the same time.
+type PossibleTransfer struct {
+	In, Out app.Transaction
+}
+
+// transferWindow is how long money is on its way between two bank accounts at most, and
+// mostTransfers how many such transfers are shown.
+const (
+	transferWindow = time.Hour
+	mostTransfers  = 50
+)
+
+// PossibleTransfers lists the money in of a period that is revenue until somebody says that it
+// is a transfer between own bank accounts.
+func (s *Service) PossibleTransfers(ctx context.Context, accountID int64, p Period) ([]PossibleTransfer, error) {
+	from, to := p.First.Start(s.zone), (p.Last + 1).Start(s.zone)
+	return s.store.PossibleTransfers(ctx, accountID, TransferSearch{from, to, transferWindow, mostTransfers})
+}
+
+// TransferSearch is where transfers are looked for: money out from From on and before To, and
+// money in at most Within apart; at most Limit.
+type TransferSearch struct {
+	From, To time.Time
+	Within   time.Duration
+	Limit    int
+}

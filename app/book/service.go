@@ -1,0 +1,35 @@
+// Package book keeps the books that the tax law asks of a household business: what of the
+// money in is revenue, the book of revenue, the book of the money at banks, and the closing
+// of both.
+//
+// A book is computed whenever somebody asks for it, and never copied. What a closed book
+// says stays all the same: a closing knows its last day and the newest transaction of its
+// time, so a transaction that came later stands in a later book (period.go), and nothing
+// that a closed book depends on can be changed.
+package book
+
+import (
+	"time"
+
+	"baoco/app"
+)
+
+// Service is the use cases of the books. It is safe for concurrent use.
+type Service struct {
+	Records
+	store  Store
+	zone   *time.Location
+	ledger *app.Service
+}
+
+// NewService makes the use cases over a store.
+func NewService(store Store, ledger *app.Service) *Service {
+	return &Service{Records: store, store: store, zone: ledger.Zone(), ledger: ledger}
+}
+
+// Deeds of the audit log.
+const (
+	DeedMark       app.Deed = "transaction.mark"
+	DeedRuleAdd    app.Deed = "book.rule_add"
+	DeedRuleRemove app.Deed = "book.rule_remove"
+)

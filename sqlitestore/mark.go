@@ -1,0 +1,163 @@
+package sqlitestore
+
+import (
+	"context"
+	"slices"
+
+	"baoco/app"
+	"baoco/app/book"
+	"baoco/app/fold"
+)
+
+// bookOf is the number of the closing whose book a transaction t stands in; NULL: it stands in
+// none that is closed.
+const bookOf = `(SELECT min(c.number) FROM book_closings c WHERE c.account_id = t.account_id AND c.ends_at > t.occurred_at
+	AND c.last_id >= t.id)`
+
+// revenueOf is what a transaction t is: a book.Kind, or empty for money out, and as long as
+// nobody of its account has made a mark or a rule.
+var revenueOf = `iif(t.type = 'IN' AND (SELECT marks_revenue FROM accounts WHERE id = t.account_id), coalesce(
+	(SELECT kind FROM transaction_marks WHERE transaction_id = t.id),
+	(SELECT r.kind FROM book_rules r WHERE r.account_id = t.account_id
+		AND (r.bank_account_id = t.bank_account_id OR r.search <> '' AND instr(t.search, r.search) > 0)
+		AND coalesce(` + bookOf + `, ` + maxID + `) > r.since AND coalesce(` + bookOf + `, ` + maxID + `) <= coalesce(r.until, ` + maxID + `)
+		ORDER BY r.id LIMIT 1), 'revenue'), '')`
+
+// isRevenue is the condition that money in is revenue, or that it isn't.
+func isRevenue(revenue bool) string {
+	if revenue {
+		return "t.type = 'IN' AND " + revenueOf + " IN ('', 'revenue')"
+	}
+	return revenueOf + " NOT IN ('', 'revenue')"
+}
+
+func (s *Store) SetMark(ctx context.Context, accountID, transactionID int64, m book.Mark) error {
+	return s.write(ctx, func(tx *tx) error {
+		var direction app.Direction
+		var closed bool
+		var before book.Mark
+		err := tx.queryRow(`SELECT t.type, `+bookOf+` IS NOT NULL, coalesce(m.kind, ''), coalesce(m.note, '') FROM transactions t
+			LEFT JOIN transaction_marks m ON m.transaction_id = t.id WHERE t.id = ?1 AND t.account_id = ?2 AND `+
+			isShown("t", "?3"), transactionID, accountID, limitOf(ctx)).Scan(&direction, &closed, &before.Kind, &before.Note)
+		switch {
+		case err != nil:
+			return noRowsAs(err, app.ErrNoTransaction)
+		case direction != app.In:
+			return book.ErrNotMoneyIn
+		case m == before:
+			return nil
+		case closed:
+			return book.ErrClosed
+		}
+		if m == (book.Mark{}) {
+			err = tx.exec(`DELETE FROM transaction_marks WHERE transaction_id = ?`, transactionID)
+		} else if err = tx.exec(`UPDATE accounts SET marks_revenue = 1 WHERE id = ?`, accountID); err == nil {
+			err = tx.exec(`INSERT OR REPLACE INTO transaction_marks (transaction_id, account_id, kind, note) VALUES (?, ?, ?, ?)`,
+				transactionID, accountID, string(m.Kind), m.Note)
+		}
+		if err != nil {
+			return err
+		}
+		return tx.audit(ctx, accountID, book.DeedMark, transactionID, app.AuditDetail{}.
+			Changed("revenue_kind", string(before.Kind), string(m.Kind)).Changed("revenue_note", before.Note, m.Note))
+	})
+}
+
+const rulesInForce = `SELECT id, coalesce(bank_account_id, 0), text, kind FROM book_rules WHERE account_id = ? AND until IS NULL
+	ORDER BY id`
+
+func scanRule(row scanner) (r book.Rule, err error) {
+	return r, row.Scan(&r.ID, &r.BankAccountID, &r.Text, &r.Kind)
+}
+
+func (s *Store) Rules(ctx context.Context, accountID int64) ([]book.Rule, error) {
+	return readAll(ctx, s, scanRule, rulesInForce, accountID)
+}
+
+// closings counts the closings of an account.
+const closings = `(SELECT count(*) FROM book_closings WHERE account_id = ?1)`
+
+func (s *Store) AddRule(ctx context.Context, accountID int64, r book.Rule, check func([]book.Rule) error) error {
+	return s.write(ctx, func(tx *tx) error {
+		rows, err := tx.query(rulesInForce, accountID)
+		present, err := collect(rows, err, scanRule)
+		if err != nil {
+			return err
+		}
+		search := fold.String(r.Text)
+		if slices.ContainsFunc(present, func(p book.Rule) bool {
+			return p.BankAccountID == r.BankAccountID && fold.String(p.Text) == search
+		}) {
+			return nil
+		}
+		if err := check(present); err != nil {
+			return err
+		}
+		name, err := ruleName(tx, accountID, r)
+		if err != nil {
+			return err
+		}
+		id, err := tx.insert(`INSERT INTO book_rules (account_id, bank_account_id, text, search, kind, since)
+			VALUES (?1, ?2, ?3, ?4, ?5, `+closings+`)`, accountID, nullIfZero(r.BankAccountID), r.Text, search, string(r.Kind))
+		if err == nil {
+			err = tx.exec(`UPDATE accounts SET marks_revenue = 1 WHERE id = ?`, accountID)
+		}
+		if err != nil {
+			return err
+		}
+		return tx.audit(ctx, accountID, book.DeedRuleAdd, id, app.AuditNamed(name).Changed("revenue_kind", "", string(r.Kind)))
+	})
+}
+
+// ruleName is what a rule is about: its text, or the number of its bank account.
+func ruleName(tx *tx, accountID int64, r book.Rule) (string, error) {
+	if r.BankAccountID == 0 {
+		return r.Text, nil
+	}
+	number, err := scanOne[string](tx.queryRow(`SELECT account_number FROM bank_accounts WHERE id = ? AND account_id = ?`,
+		r.BankAccountID, accountID))
+	return number, noRowsAs(err, app.ErrUnknownReference("bank_account_id"))
+}
+
+func (s *Store) RemoveRule(ctx context.Context, accountID, id int64) error {
+	return s.write(ctx, func(tx *tx) error {
+		r, err := scanRule(tx.queryRow(`SELECT id, coalesce(bank_account_id, 0), text, kind FROM book_rules WHERE id = ? AND account_id = ?
+			AND until IS NULL`, id, accountID))
+		if err != nil {
+			return noRowsAs(err, book.ErrNoRule)
+		}
+		name, err := ruleName(tx, accountID, r)
+		if err == nil {
+			err = tx.exec(`UPDATE book_rules SET until = `+closings+` WHERE id = ?2`, accountID, id)
+		}
+		if err != nil {
+			return err
+		}
+		return tx.audit(ctx, accountID, book.DeedRuleRemove, id, app.AuditNamed(name))
+	})
+}
+
+// PossibleTransfers begins with the money out, of which there is less.
+func (s *Store) PossibleTransfers(ctx context.Context, accountID int64, search book.TransferSearch) ([]book.PossibleTransfer, error) {
+	ids, err := readAll(ctx, s, func(row scanner) (pair [2]int64, err error) { return pair, row.Scan(&pair[0], &pair[1]) },
+		`SELECT t.id, min(o.id) FROM transactions o INDEXED BY transactions_time
+			CROSS JOIN bank_accounts a ON a.account_id = o.account_id AND a.unlinked_at IS NULL AND a.id <> o.bank_account_id
+			CROSS JOIN transactions t INDEXED BY transactions_amount ON t.bank_account_id = a.id AND t.amount = o.amount
+				AND t.type = 'IN' AND abs(t.occurred_at - o.occurred_at) <= ?4
+		WHERE o.account_id = ?1 AND o.occurred_at >= ?2 AND o.occurred_at < ?3 AND o.type = 'OUT'
+			AND o.bank_account_id IN (SELECT id FROM bank_accounts WHERE account_id = ?1 AND unlinked_at IS NULL)
+			AND `+isShown("o", "?6")+` AND `+bankShown("a.id", "?6")+`
+			AND NOT EXISTS (SELECT 1 FROM transaction_marks WHERE transaction_id = t.id) AND `+revenueOf+` IN ('', 'revenue')
+			AND `+bookOf+` IS NULL
+		GROUP BY t.id LIMIT ?5`, accountID, search.From.Unix(), search.To.Unix(), int64(search.Within.Seconds()), search.Limit, limitOf(ctx))
+	list := make([]book.PossibleTransfer, len(ids))
+	for i, pair := range ids {
+		if err == nil {
+			list[i].In, err = s.Transaction(ctx, accountID, pair[0])
+		}
+		if err == nil {
+			list[i].Out, err = s.Transaction(ctx, accountID, pair[1])
+		}
+	}
+	return list, err
+}
