@@ -144,3 +144,20 @@ func TestYAML(t *testing.T) {
 		}
 	}
 }
+
+// The changes name every version of the database, and what a person has to do for it.
+func TestChanges(t *testing.T) {
+	t.Parallel()
+	changes, err := os.ReadFile("../../.github/CHANGELOG.md")
+	must(t, err)
+	migrations, err := filepath.Glob("../../sqlitestore/migration/*.sql")
+	must(t, err)
+	for n := 1; n < len(migrations); n++ {
+		if !strings.Contains(string(changes), fmt.Sprintf("\n| %d | ", n)) {
+			t.Errorf(".github/CHANGELOG.md says nothing of the step from schema %d to %d", n, n+1)
+		}
+	}
+	if newest := fmt.Sprintf("It has schema %d.", len(migrations)); !strings.Contains(string(changes), newest) {
+		t.Errorf(".github/CHANGELOG.md doesn't say %q", newest)
+	}
+}

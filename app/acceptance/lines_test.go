@@ -65,7 +65,7 @@ func TestParameters(t *testing.T) {
 // goFile is a name of a Go file in a text.
 var goFile = regexp.MustCompile(`[\w/]*\w\.go\b`)
 
-// TestNamedFiles: every Go file that a comment or README.md names is one of the house.
+// TestNamedFiles: every Go file that a comment, README.md or CONTRIBUTING.md names is one of the house.
 func TestNamedFiles(t *testing.T) {
 	named, known := map[string]string{}, map[string]bool{}
 	eachFile(t, func(path string, file *ast.File, at func(ast.Node) int) {
@@ -76,10 +76,12 @@ func TestNamedFiles(t *testing.T) {
 			}
 		}
 	})
-	readme, err := os.ReadFile("../../README.md")
-	must(t, err)
-	for _, name := range goFile.FindAllString(string(readme), -1) {
-		named[name] = "README.md"
+	for _, file := range []string{"README.md", ".github/CONTRIBUTING.md"} {
+		text, err := os.ReadFile("../../" + file)
+		must(t, err)
+		for _, name := range goFile.FindAllString(string(text), -1) {
+			named[name] = file
+		}
 	}
 	for name, path := range named {
 		if strings.HasPrefix(name, "testdata/") {

@@ -17,10 +17,13 @@ var (
 	commandInCode = regexp.MustCompile(`^(?:.*[ /])?baoco ([a-z][^#>|<` + "`" + `]*)`)
 )
 
-// Every command that the README and the help name in code exists, with its flags.
+// Every command that the README, what lies beside it and the help name in code exists, with its flags.
 func TestCommandsOfTheHelp(t *testing.T) {
 	files, err := filepath.Glob("../../web/dashboard/help/*/*.md")
 	must(t, err)
+	beside, err := filepath.Glob("../../.github/*.md")
+	must(t, err)
+	files = append(files, beside...)
 	named := 0
 	for _, file := range append(files, "../../README.md") {
 		text, err := os.ReadFile(file)

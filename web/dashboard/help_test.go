@@ -92,11 +92,15 @@ func TestHelpFiles(t *testing.T) {
 // repository's page.
 func TestMarkdownLinks(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob("help/*/*.md")
-	if err != nil {
-		t.Fatal(err)
+	var files []string
+	for _, pattern := range []string{"help/*/*.md", "../../README.md", "../../.github/*.md"} {
+		found, err := filepath.Glob(pattern)
+		if err != nil || len(found) == 0 {
+			t.Fatalf("%s: %q, %v", pattern, found, err)
+		}
+		files = append(files, found...)
 	}
-	for _, file := range append(files, "../../README.md") {
+	for _, file := range files {
 		for _, link := range markdownLink.FindAllStringSubmatch(markdownFile(t, file), -1) {
 			if strings.HasPrefix(link[1], "https://") {
 				continue
