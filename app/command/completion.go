@@ -33,9 +33,14 @@ compdef _baoco baoco
 `,
 	"fish": `function __baoco_words
 	set -l line (commandline -opc) (commandline -ct)
-	$line[1] completion words $line[2..-1] 2>/dev/null
+	set -l found ($line[1] completion words $line[2..-1] 2>/dev/null)
+	if count $found >/dev/null
+		printf '%s\n' $found
+	else
+		__fish_complete_path (commandline -ct)
+	end
 end
-complete -c baoco -a '(__baoco_words)'
+complete -c baoco -f -a '(__baoco_words)'
 `,
 }
 
