@@ -72,7 +72,8 @@ func (t *tx) shiftOf(r payment.Request) (int64, error) {
 
 // shiftBills are the bills of a shift ?1, and shiftMoney the money without a bill that came in its
 // time ?2 to ?3 to the bank accounts of its bills, of an account ?4.
-const shiftBills = `SELECT ` + paymentColumns + paymentFrom + ` WHERE r.shift_id = ?1 AND r.shift_id IS NOT NULL ORDER BY r.id DESC LIMIT ?2`
+const shiftBills = `SELECT ` + paymentColumns + paymentFrom +
+	` WHERE r.shift_id = ?1 AND r.shift_id IS NOT NULL ORDER BY r.id DESC LIMIT ?2`
 
 var shiftMoney = `SELECT ` + transactionColumns + ` FROM transactions t INDEXED BY transactions_unmatched
 	JOIN bank_accounts b ON b.id = t.bank_account_id WHERE t.account_id = ?4 AND t.unmatched = 1 AND t.occurred_at >= ?2 - 86400
