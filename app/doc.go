@@ -229,7 +229,7 @@
 //     under a code. Its reference (mã đơn) is the shop's own word for it. To match (ghép):
 //     to find the request that money in is for; a payment.Transfer is such money. Unmatched
 //     money (tiền chưa ghép) has no request. Distinct amount (số tiền riêng): an amount that no other open request has.
-//   - Till (thu tiền): the screen on which a cashier makes a bill. Bill (hoá đơn): a
+//   - Till (thu tiền): the screen on which a cashier makes a bill. Bill (đơn): a
 //     payment request of a shift. Shift (ca): the time in which a cashier takes money.
 //     Verdict: what money in means for whoever stands at the counter: full, short, to be checked, small.
 //   - Webhook (webhook): a URL of the shop that gets a delivery for each

@@ -24,10 +24,10 @@ var PaymentStatuses = []PaymentStatus{PaymentOpen, PaymentUnderpaid, PaymentPaid
 func (s PaymentStatus) Name() Text {
 	return map[PaymentStatus]Text{
 		PaymentOpen:      {"Waiting for payment", "Chờ thanh toán"},
-		PaymentUnderpaid: {"Underpaid", "Trả thiếu"},
-		PaymentPaid:      {"Paid", "Đã trả đủ"},
-		PaymentOverpaid:  {"Overpaid", "Trả thừa"},
-		PaymentPaidLate:  {"Paid too late", "Trả đủ nhưng muộn"},
+		PaymentUnderpaid: {"Not enough", "Thiếu"},
+		PaymentPaid:      {"Paid in full", "Đủ tiền"},
+		PaymentOverpaid:  {"Too much", "Thừa"},
+		PaymentPaidLate:  {"Paid too late", "Đủ tiền nhưng muộn"},
 		PaymentExpired:   {"Expired", "Đã hết hạn"},
 		PaymentCancelled: {"Cancelled", "Đã huỷ"},
 	}[s]

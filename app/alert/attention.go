@@ -460,7 +460,7 @@ func (s *Service) codesAttention(ctx context.Context, accountID int64, now time.
 			Name: app.Textf("Payment codes that begin with %s are almost used up", "Mã thanh toán bắt đầu bằng %s sắp hết", p.Prefix),
 			Text: app.Textf("Payment codes that begin with %s are almost used up: nine tenths are taken by requests of the last 30 days. "+
 				"Without a free code nobody can make a bill.",
-				"Mã thanh toán bắt đầu bằng %s sắp hết: chín phần mười đã dùng cho các yêu cầu trong 30 ngày qua. Hết mã thì không tạo được hoá đơn.",
+				"Mã thanh toán bắt đầu bằng %s sắp hết: chín phần mười đã dùng cho các yêu cầu trong 30 ngày qua. Hết mã thì không tạo được đơn.",
 				p.Prefix),
 		})
 	}

@@ -115,7 +115,7 @@ var deeds = []deed{
 		app.Text{EN: "took money without a code for bill {it}", VI: "nhận tiền không có mã cho đơn {it}"}, plain},
 	{app.DeedPaymentUnmatch,
 		app.Text{EN: "undid a match with payment request {it}", VI: "bỏ ghép một giao dịch với yêu cầu thanh toán {it}"}, plain},
-	{app.DeedReceiptPrint, app.Text{EN: "printed the receipt of bill {it}", VI: "in biên nhận của hoá đơn {it}"}, plain},
+	{app.DeedReceiptPrint, app.Text{EN: "printed the receipt of bill {it}", VI: "in biên nhận của đơn {it}"}, plain},
 	{app.DeedShiftClose, app.Text{EN: "closed the shift of {it}", VI: "đóng ca của {it}"}, plain},
 
 	{app.DeedStreamCreate, app.Text{EN: "created stream {it}", VI: "tạo luồng {it}"}, plain},

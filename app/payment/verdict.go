@@ -24,7 +24,8 @@ const (
 	VerdictNone  Verdict = ""      // no bill is known, and the amount isn't small
 	VerdictFull  Verdict = "full"  // the bill is paid
 	VerdictShort Verdict = "short" // the bill isn't paid yet
-	VerdictCheck Verdict = "check" // somebody must look: too much, too late, after it was cancelled or paid
+	VerdictOver  Verdict = "over"  // the bill is paid, and more came
+	VerdictCheck Verdict = "check" // somebody must look: too late, after it was cancelled or paid
 	VerdictSmall Verdict = "small" // no bill is known, and the amount is below the account's small one
 	VerdictOther Verdict = "other" // no bill is known, where bills are waited for
 )
@@ -44,25 +45,25 @@ func Announce(t app.Transaction, a app.Account, bills bool) (app.Text, Verdict) 
 	case p.Status == "" && t.Amount < a.SmallAmount:
 		return said("Careful: received only %s", "Chú ý: chỉ nhận %s", t.Amount), VerdictSmall
 	case p.Status == "" && bills:
-		return said("Received %s, of no known bill", "Đã nhận %s, chưa rõ của hoá đơn nào", t.Amount), VerdictOther
+		return said("Received %s, of no known bill", "Đã nhận %s, chưa rõ của đơn nào", t.Amount), VerdictOther
 	case p.Status == "":
 		return Announcement(t.Amount), VerdictNone
 	case p.Status == app.PaymentPaid && p.Received-t.Amount >= p.Due-tolerance(p.Due, a):
-		return said("Received %s more, for a bill that was paid before", "Nhận thêm %s cho hoá đơn đã trả đủ từ trước", t.Amount), VerdictCheck
+		return said("Received %s more, for a bill that was paid before", "Nhận thêm %s cho đơn đã trả đủ từ trước", t.Amount), VerdictCheck
 	case p.Status == app.PaymentPaid:
 		return said("Paid in full, %s", "Đủ tiền, %s", p.Received), VerdictFull
 	case p.Status == app.PaymentUnderpaid:
 		return said("Not enough: received only %s, %s still due", "Thiếu: mới nhận %s, còn thiếu %s", p.Received, p.Due-p.Received), VerdictShort
 	case p.Status == app.PaymentOverpaid:
-		return said("Too much: received %s, %s more than due", "Thừa: đã nhận %s, thừa %s", p.Received, p.Received-p.Due), VerdictCheck
+		return said("Too much: received %s, %s more than due", "Thừa: đã nhận %s, thừa %s", p.Received, p.Received-p.Due), VerdictOver
 	case p.Status == app.PaymentPaidLate && p.Overpaid > 0:
 		return said("Too late and too much: received %s for a bill that was cancelled or had expired, %s more than due",
-			"Tiền đến muộn và thừa: nhận %s cho hoá đơn đã huỷ hoặc hết hạn, thừa %s", t.Amount, p.Overpaid), VerdictCheck
+			"Tiền đến muộn và thừa: nhận %s cho đơn đã huỷ hoặc hết hạn, thừa %s", t.Amount, p.Overpaid), VerdictCheck
 	case p.Status == app.PaymentPaidLate:
 		return said("Too late: received %s for a bill that was cancelled or had expired",
-			"Tiền đến muộn: nhận %s cho hoá đơn đã huỷ hoặc hết hạn", t.Amount), VerdictCheck
+			"Tiền đến muộn: nhận %s cho đơn đã huỷ hoặc hết hạn", t.Amount), VerdictCheck
 	}
-	return said("The bill was cancelled, but %s has come", "Hoá đơn đã huỷ nhưng vẫn có %s", t.Amount), VerdictCheck
+	return said("The bill was cancelled, but %s has come", "Đơn đã huỷ nhưng vẫn có %s", t.Amount), VerdictCheck
 }
 
 // AnnouncementOfMany is the one sentence about a number of payments that wait to be

@@ -151,24 +151,24 @@ func TestAnnouncementOfBills(t *testing.T) {
 		{50_000, bill(app.PaymentPaid, 195_000), 60_000, payment.VerdictFull, // with a tolerance
 			"Paid in full, one hundred ninety-five thousand dong", "Đủ tiền, một trăm chín mươi lăm nghìn đồng"},
 		{1, bill(app.PaymentPaid, 195_001), 60_000, payment.VerdictCheck, // 195,000 were enough
-			"Received one dong more, for a bill that was paid before", "Nhận thêm một đồng cho hoá đơn đã trả đủ từ trước"},
+			"Received one dong more, for a bill that was paid before", "Nhận thêm một đồng cho đơn đã trả đủ từ trước"},
 		{5_001, bill(app.PaymentPaid, 200_000), 60_000, payment.VerdictFull, "Paid in full, two hundred thousand dong",
 			"Đủ tiền, hai trăm nghìn đồng"},
 		{50_000, bill(app.PaymentUnderpaid, 120_000), 60_000, payment.VerdictShort,
 			"Not enough: received only one hundred twenty thousand dong, eighty thousand dong still due",
 			"Thiếu: mới nhận một trăm hai mươi nghìn đồng, còn thiếu tám mươi nghìn đồng"},
-		{50_000, bill(app.PaymentOverpaid, 230_000), 60_000, payment.VerdictCheck,
+		{50_000, bill(app.PaymentOverpaid, 230_000), 60_000, payment.VerdictOver,
 			"Too much: received two hundred thirty thousand dong, thirty thousand dong more than due",
 			"Thừa: đã nhận hai trăm ba mươi nghìn đồng, thừa ba mươi nghìn đồng"},
 		{50_000, bill(app.PaymentPaidLate, 200_000), 60_000, payment.VerdictCheck,
 			"Too late: received fifty thousand dong for a bill that was cancelled or had expired",
-			"Tiền đến muộn: nhận năm mươi nghìn đồng cho hoá đơn đã huỷ hoặc hết hạn"},
+			"Tiền đến muộn: nhận năm mươi nghìn đồng cho đơn đã huỷ hoặc hết hạn"},
 		{50_000, app.PaymentState{ID: 7, Due: 200_000, Overpaid: 30_000, Received: 230_000, Status: app.PaymentPaidLate}, 60_000,
 			payment.VerdictCheck,
 			"Too late and too much: received fifty thousand dong for a bill that was cancelled or had expired, thirty thousand dong more than due",
-			"Tiền đến muộn và thừa: nhận năm mươi nghìn đồng cho hoá đơn đã huỷ hoặc hết hạn, thừa ba mươi nghìn đồng"},
+			"Tiền đến muộn và thừa: nhận năm mươi nghìn đồng cho đơn đã huỷ hoặc hết hạn, thừa ba mươi nghìn đồng"},
 		{50_000, bill(app.PaymentCancelled, 120_000), 60_000, payment.VerdictCheck,
-			"The bill was cancelled, but fifty thousand dong has come", "Hoá đơn đã huỷ nhưng vẫn có năm mươi nghìn đồng"},
+			"The bill was cancelled, but fifty thousand dong has come", "Đơn đã huỷ nhưng vẫn có năm mươi nghìn đồng"},
 		{50_000, app.PaymentState{}, 0, payment.VerdictNone, "Received fifty thousand dong", "Đã nhận năm mươi nghìn đồng"},
 		{50_000, app.PaymentState{}, 50_000, payment.VerdictNone, "Received fifty thousand dong", "Đã nhận năm mươi nghìn đồng"},
 		{50_000, app.PaymentState{}, 50_001, payment.VerdictSmall, "Careful: received only fifty thousand dong",
@@ -182,7 +182,7 @@ func TestAnnouncementOfBills(t *testing.T) {
 		atTill, itsVerdict := payment.Announce(app.Transaction{Amount: c.amount, PaymentSent: c.bill, PaymentRequest: c.bill},
 			app.Account{SmallAmount: c.small, PaymentTolerance: 5000}, true)
 		if c.verdict == payment.VerdictNone {
-			said, verdict = app.Text{EN: c.en + ", of no known bill", VI: c.vi + ", chưa rõ của hoá đơn nào"}, payment.VerdictOther
+			said, verdict = app.Text{EN: c.en + ", of no known bill", VI: c.vi + ", chưa rõ của đơn nào"}, payment.VerdictOther
 		}
 		if atTill != said || itsVerdict != verdict {
 			t.Errorf("at a till, %s of %d, small %d: %q, %q, %q", c.bill.Status, c.bill.Received, c.small, atTill.EN, atTill.VI, itsVerdict)

@@ -109,7 +109,7 @@ check((await till.textContent('.bill')).includes('Chờ thanh toán'), 'the bill
 await call('FT4', 5000, (await till.textContent('.bill code')).trim());
 await till.waitForSelector('.bill .verdict.good').catch(() => problem('the bill is not paid'));
 await till.click('.bills summary');
-await till.waitForFunction(() => document.querySelector('[data-bills] .pill').textContent === 'Đã trả đủ', null, { timeout: 10000 })
+await till.waitForFunction(() => document.querySelector('[data-bills] .pill').textContent === 'Đủ tiền', null, { timeout: 10000 })
   .catch(async () => problem(`the list says ${await till.textContent('[data-bills]')}`));
 await fits(till, 'till paid');
 await pay.waitForSelector('.verdict.good').catch(() => problem('the payer page never says that it is paid'));

@@ -46,31 +46,38 @@ type counterCard struct {
 func (c counterCard) VerdictText() string {
 	switch p := c.Payment(); c.Verdict {
 	case payment.VerdictFull:
+		if p.Received != c.Amount { // the last of several
+			return c.T("In full: ", "Đủ ") + c.Money(p.Received)
+		}
 		return c.T("Paid in full", "Đủ tiền")
+	case payment.VerdictOver:
+		return c.OverText(p.Received-p.Due, p.Received)
 	case payment.VerdictShort:
 		return c.T("Not enough: received only ", "Thiếu: mới nhận ") + c.Money(p.Received) + c.T(", still due ", ", còn thiếu ") +
 			c.Money(p.Due-p.Received)
 	case payment.VerdictOther:
-		return c.T("Of no known bill", "Chưa rõ của hoá đơn nào")
+		return c.T("Of no known bill", "Chưa rõ của đơn nào")
 	case payment.VerdictSmall:
 		return c.T("A small amount: look at it twice", "Số tiền nhỏ, hãy xem kỹ")
 	case payment.VerdictCheck:
-		if p.Status == app.PaymentOverpaid {
-			return c.T("Too much: ", "Thừa ") + c.Money(p.Received-p.Due)
-		}
 		if p.Status == app.PaymentPaidLate {
-			text := c.T("Too late: the bill was cancelled or had expired", "Tiền đến muộn: hoá đơn đã huỷ hoặc hết hạn")
+			text := c.T("Too late: the bill was cancelled or had expired", "Tiền đến muộn: đơn đã huỷ hoặc hết hạn")
 			if p.Overpaid > 0 {
 				text += " · " + c.T("Too much: ", "Thừa ") + c.Money(p.Overpaid)
 			}
 			return text
 		}
 		if p.Status == app.PaymentPaid {
-			return c.T("The bill was paid before", "Hoá đơn đã trả đủ từ trước")
+			return c.T("The bill was paid before", "Đơn đã trả đủ từ trước")
 		}
 		return p.Status.Name().In(c.Lang)
 	}
 	return ""
+}
+
+// OverText says how much more came than was asked for, and how much in all.
+func (w words) OverText(over, received int64) string {
+	return w.T("Too much: ", "Thừa ") + w.Money(over) + " (" + w.T("received ", "đã nhận ") + w.Money(received) + ")"
 }
 
 // Only new money is announced by itself. Money that a screen missed while it was
@@ -119,7 +126,7 @@ func (w words) counterCards(list []app.Transaction, a app.Account, till bool) []
 func (s *Server) counterTotal(v *visit, link payment.CounterLink, till *tillStream, now time.Time) (string, error) {
 	if till != nil {
 		shift, _, err := s.Services.Payments.OpenShift(v.Context(), link.AccountID, till.userID)
-		return v.T("This shift: ", "Ca này: ") + "+" + v.Money(shift.Received) + " · " + v.Count(shift.Bills, "bill", "bills", "hoá đơn"), err
+		return v.T("This shift: ", "Ca này: ") + "+" + v.Money(shift.Received) + " · " + v.Count(shift.Bills, "bill", "bills", "đơn"), err
 	}
 	if !link.ShowsTotal {
 		return "", nil

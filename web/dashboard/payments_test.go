@@ -134,7 +134,7 @@ func TestPayments(t *testing.T) {
 	lan.Post("/payments/2/match", "transaction_id", transaction).Goes(t, "/payments/2")
 	matched := lan.Get("/payments/2")
 	matched.Shows(t, "Transaction matched.", "<strong>50,000\u00a0₫</strong>", "+30,000\u00a0₫", "By hand", "Paid in full at",
-		`<span class="pill active">Paid</span>`)
+		`<span class="pill active">Paid in full</span>`)
 	matched.Hides(t, "/qr.png", "still due", "/payments/2/cancel")
 	lan.Post("/payments/1/match", "transaction_id", transaction).WantStatus(t, http.StatusConflict)
 	lan.Get("/payments/unmatched").Shows(t, "There is none: every payment has its request.")

@@ -236,7 +236,7 @@ func TestVerdicts(t *testing.T) {
 			pay(999*amount, bill.Code)
 			check(fmt.Sprint(amount), "full", "Paid in full, ")
 			pay(1, twin.Code)
-			check(fmt.Sprint(amount), "check", "Too much: received ")
+			check(fmt.Sprint(amount), "over", "Too much: received ")
 			late := w.PaymentRequest(payment.RequestCreate{Amount: amount, ExpiresIn: time.Minute})
 			time.Sleep(2 * time.Minute)
 			pay(amount, late.Code)

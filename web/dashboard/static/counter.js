@@ -51,10 +51,10 @@ const matchOf = (card) => card.dataset.id + " " + card.dataset.request;
 const rememberMatches = (...told) => remember("matched", [...(remembered("matched") ?? []), ...told.map(matchOf)].slice(-2 * most));
 
 // A bill that isn't simply paid covers the screen until it is tapped, one after another.
-const covering = ["short", "check"], alarming = [...covering, "small"];
+const covering = ["short", "over", "check"], alarming = [...covering, "small"];
 const stops = remembered("stops") ?? [], stopped = $("[data-stop]");
 function stop(card) {
-  stops.push([$(".verdict", card).textContent, $(".amount", card).textContent + " · " + $(".text", card).textContent]);
+  stops.push([card.dataset.verdict, $(".verdict", card).textContent, $(".amount", card).textContent + " · " + $(".text", card).textContent]);
   if (stops.length > most) stops.shift();
   remember("stops", stops);
   if (stopped.hidden) showStop();
@@ -63,7 +63,7 @@ function stop(card) {
 function showStop() {
   stopped.hidden = !stops.length;
   if (!stops.length) return;
-  [$("[data-stop-text]").textContent, $("[data-stop-of]").textContent] = stops[0];
+  [stopped.dataset.verdict, $("[data-stop-text]").textContent, $("[data-stop-of]").textContent] = stops[0];
   $("[data-stop-seen]").focus();
 }
 stopped.addEventListener("click", () => { stops.shift(); remember("stops", stops); showStop(); });
