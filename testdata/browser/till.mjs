@@ -122,5 +122,12 @@ await till.click('.bills summary');
 await till.waitForFunction(() => document.querySelector('[data-bills] .pill').textContent === 'Đủ tiền', null, { timeout: 10000 })
   .catch(async () => problem(`the list says ${await till.textContent('[data-bills]')}`));
 await fits(till, 'till paid');
+for (const width of [390, 1280]) {
+  await till.setViewportSize({ width, height: 844 });
+  await till.goto(job.base + '/shifts/1');
+  await must(till, 'shift ' + width);
+}
+await till.goto(job.base + '/shifts/1?paper=58');
+await must(till, 'shift slip');
 await pay.waitForSelector('.verdict.good').catch(() => problem('the payer page never says that it is paid'));
 await end();

@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"baoco/app"
@@ -21,7 +22,7 @@ type billRow struct {
 
 // offers finds the offers of a till: those of bills and of the one that the page shows.
 func (s *Server) offers(v *visit, bills []payment.Request, shown *payment.Request, now time.Time) (map[int64][]payment.Offer, error) {
-	if shown != nil {
+	if shown != nil && !slices.ContainsFunc(bills, func(r payment.Request) bool { return r.ID == shown.ID }) {
 		bills = append(bills[:len(bills):len(bills)], *shown)
 	}
 	return s.Services.Payments.Offers(v.Context(), v.account.ID, bills, now)
