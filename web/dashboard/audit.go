@@ -150,7 +150,7 @@ var (
 	}
 	listPages = map[string]string{
 		"transaction": "/transactions", "delivery": "/deliveries", "payment_request": "/payments",
-		"import": "/transactions/import", "shift": "/shifts",
+		"import":       "/transactions/import",
 		"code_pattern": "/settings/codes", "api_key": "/keys", "counter_link": "/settings#counters", "account": "/settings",
 		"alert_channel": "/settings/alerts", "alerts": "/settings/alerts", "database": "/system",
 	}

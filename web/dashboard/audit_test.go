@@ -162,10 +162,10 @@ func TestAuditLinks(t *testing.T) {
 	lan := w.Browser().SignIn("lan")
 	own := []string{
 		"/settings/users/1", "/inbound/sources/1", "/banks/1", "/webhooks/1", "/streams/1", "/transactions/1", "/inbound/events/1",
-		"/deliveries/1", "/payments/1",
+		"/deliveries/1", "/payments/1", "/shifts/1",
 	}
 	lists := []string{
-		"/transactions", "/deliveries", "/payments", "/transactions/import", "/shifts", "/settings/codes", "/keys",
+		"/transactions", "/deliveries", "/payments", "/transactions/import", "/settings/codes", "/keys",
 		"/settings#counters", "/settings",
 		"/settings/alerts", "/system",
 	}
@@ -174,7 +174,7 @@ func TestAuditLinks(t *testing.T) {
 	w.Webhook("https://shop.vn/a", delivery.WebhookIn)
 	w.Stream(stream.Create{})
 	w.CodePattern("DH")
-	w.PaymentRequest(payment.RequestCreate{Amount: 5000, BankAccountID: 1})
+	w.PaymentRequest(payment.RequestCreate{Amount: 5000, BankAccountID: 1, CashierID: 1})
 	w.Came(0, w.Sources()[0], apptest.Transfer{ID: "1", Number: "1", Account: apptest.SomeAccount, Amount: 1000})
 	ctx := apptest.Acting(t.Context())
 	note := func(deed app.Deed, id int64) {
