@@ -153,7 +153,8 @@
 //     stand in the dashboard are in italics: a test compares them.
 //   - A command: app/command, its noun's file, listed in command.go if the noun is
 //     new. It has an example in its help, and a line in lostOutputs (stdout_test.go),
-//     which says what happens where its output can't be written.
+//     which says what happens where its output can't be written. A flag with a few values
+//     is a terminal.Choice of them; what may take over a second has a terminal.Progress.
 //   - A table or a column: a new script in sqlitestore/migration (one that was
 //     released never changes). "go test ./sqlitestore -run TestReleasedSchema
 //     -update" then writes what it makes: migration/digests, and in testdata/schema its sum, a

@@ -59,7 +59,7 @@ func TestProviderIsOneFile(t *testing.T) {
 		return out.String()
 	}
 	help := run("source", "add", "--help")
-	for _, want := range []string{last + ", made-up", "bearer or apikey (made-up)", "(sepay, casso, casso-v2, made-up)"} {
+	for _, want := range []string{last + " or made-up", "bearer or apikey (made-up)", "(sepay, casso, casso-v2, made-up)"} {
 		if !strings.Contains(help, want) {
 			t.Errorf("the help of source add lacks %q", want)
 		}
