@@ -34,6 +34,7 @@ var (
 		"UpdateStream", "RotateStreamSecret", "ToggleStream", "DeleteStream", "CreateWebhook", "UpdateWebhook", "ToggleWebhook", "ChangeSecrets",
 		"AddTest", "Resend", "ResendMany", "Replay", "SendNow", "SendWaiting", "SetAlertPreferences", "SetAlertChannel", "SetReport",
 		"SetPaymentFeed", "NoteAlertTest", "SetMark", "AddRule", "RemoveRule",
+		"CloseBooks", "OpenBooks", "SetHeading", "SetCash", "SetOpening",
 		"Prune", "ScheduledBackup", "SetDailyBackup", "RecordInbound", // of what a person typed or imported
 	}
 	notAudited = []string{"UseTOTPStep", "UsePasskey",
@@ -50,7 +51,7 @@ var (
 		"DeliveryFacts", "DeliveriesOf",
 		"FailedDeliveries", "AlertConditions", "PaymentsToTell", "PaymentsToPush",
 		"QueueStatus", "NewestTime", "AnswerTimes", "OldestDue", "WriterBeat",
-		"UnmatchedTransactions", "PaymentCandidates", "PossibleTransfers",
+		"UnmatchedTransactions", "PaymentCandidates", "PossibleTransfers", "Entries", "EntrySums",
 		"RequestsAsking", "AnyReference", "AskedMatches", "MatchedByHand",
 	}
 )

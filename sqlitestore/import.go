@@ -25,8 +25,8 @@ func (s *Store) Imports(ctx context.Context, accountID int64, page app.Page) ([]
 		accountID, page.Size, page.Offset())
 }
 
-// Conditions on a transaction t that undoing an import leaves: a shop was notified of
-// it, or another source has named it too. ?2 is a time in seconds: attempts to
+// Conditions on a transaction t that undoing an import leaves, beside that it stands in a closed
+// book: a shop was notified of it, or another source has named it too. ?2 is a time in seconds: attempts to
 // webhooks deleted before it have ended.
 const (
 	notifiedShop = `(` + streamed +
@@ -48,14 +48,15 @@ func (s *Store) Undoable(ctx context.Context, accountID, id int64, now time.Time
 		return u, storageError(noRowsAs(err, inbound.ErrNoImport))
 	}
 	rows, err := s.query(ctx,
-		`SELECT t.id, t.type, t.amount, t.occurred_at, `+notifiedShop+`, `+namedElsewhere+` OR `+otherImport+` IS NOT NULL
+		`SELECT t.id, t.type, t.amount, t.occurred_at, `+notifiedShop+`, `+namedElsewhere+` OR `+otherImport+` IS NOT NULL,
+			`+bookOf+` IS NOT NULL
 		FROM transactions t INDEXED BY transactions_import WHERE t.import_id = ?1 ORDER BY t.id`, id, now.Add(-attemptsEnd).Unix())
 	err = each(rows, err, func(row scanner) (bool, error) {
 		var t app.Transaction
-		var notified, elsewhere bool
-		err := row.Scan(&t.ID, &t.Type, &t.Amount, secondsInto(&t.Time), &notified, &elsewhere)
+		var notified, elsewhere, closed bool
+		err := row.Scan(&t.ID, &t.Type, &t.Amount, secondsInto(&t.Time), &notified, &elsewhere, &closed)
 		if err == nil {
-			u.Count(t, notified, elsewhere)
+			u.Count(t, notified, elsewhere, closed)
 		}
 		return false, err
 	})
@@ -72,7 +73,7 @@ func (s *Store) UndoImport(
 	return writing(ctx, s, func(tx *tx) (last int64, err error) {
 		rows, err := tx.query(`SELECT t.id, t.bank_account_id, t.receiving_number, t.type, t.amount, t.occurred_at,
 			iif(t.id <= `+searchedTo+`, t.search, NULL), `+
-			notifiedShop+` OR `+namedElsewhere+`, coalesce(`+otherImport+`, 0)
+			notifiedShop+` OR `+namedElsewhere+` OR `+bookOf+` IS NOT NULL, coalesce(`+otherImport+`, 0)
 			FROM transactions t INDEXED BY transactions_import WHERE t.import_id = ?1 AND t.account_id = ?3 AND t.id > ?4 ORDER BY t.id LIMIT ?5`,
 			at.ImportID, now.Add(-attemptsEnd).Unix(), accountID, at.After, undoStep)
 		list, err := collect(rows, err, func(row scanner) (r removedTransaction, err error) {

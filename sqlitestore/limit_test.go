@@ -159,6 +159,21 @@ var limitedReads = map[string]func(ctx context.Context, s *sqlitestore.Store, ba
 	"PossibleTransfers": func(ctx context.Context, s *sqlitestore.Store, _, _ int64) (any, error) {
 		return s.PossibleTransfers(ctx, 1, book.TransferSearch{To: time.Unix(1<<40, 0), Within: 24 * time.Hour, Limit: 100})
 	},
+	"BookAccounts": func(ctx context.Context, s *sqlitestore.Store, _, _ int64) (any, error) {
+		return s.BookAccounts(ctx, 1)
+	},
+	"SetOpening": func(ctx context.Context, s *sqlitestore.Store, bank, _ int64) (any, error) {
+		return nil, s.SetOpening(ctx, 1, book.BankAccount{BankAccount: app.BankAccount{ID: bank}, HasOpening: true, OpenedOn: limitedDay})
+	},
+	"Entries": func(ctx context.Context, s *sqlitestore.Store, bank, _ int64) (any, error) {
+		st := book.Stretch{To: time.Unix(1<<40, 0), UntilID: math.MaxInt64}
+		all, err := s.Entries(ctx, 1, book.EntryQuery{Stretch: st, Revenue: true, Limit: 1000})
+		one, err2 := s.Entries(ctx, 1, book.EntryQuery{Stretch: st, BankAccountID: bank, Limit: 1000})
+		return fmt.Sprint(all, one, err2), err
+	},
+	"EntrySums": func(ctx context.Context, s *sqlitestore.Store, _, _ int64) (any, error) {
+		return s.EntrySums(ctx, 1, book.EntryQuery{Stretch: book.Stretch{To: time.Unix(1<<40, 0), UntilID: math.MaxInt64, Late: true}})
+	},
 	"IDsOf": func(ctx context.Context, s *sqlitestore.Store, bank, _ int64) (any, error) {
 		return s.IDsOf(ctx, 1, app.TransactionFilter{BankAccountID: bank})
 	},
@@ -191,6 +206,8 @@ var unlimitedReads = []string{
 	"OpenShift", "Shift", "Shifts", "ShiftClosing",
 	// For owners.
 	"Rules",
+	// About whole books, not about a bank account of them.
+	"Closings", "Heading", "Cash",
 	// About alerts, the file and the machine.
 	"AlertPreferences", "AlertChannels", "AlertMessages", "AlertConditions", "PaymentsToTell", "Phones", "PaymentsToPush",
 	"StorageStatus", "BackupStatus", "GuideHidden",

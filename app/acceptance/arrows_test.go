@@ -15,7 +15,7 @@ var (
 	arrows = map[string][]string{
 		".": {"baoco/app/command"},
 		// The one room under app that looks outward. Nothing but main imports it.
-		"app/command": {"baoco/app", "baoco/app/access", "baoco/app/alert", "baoco/app/audit", "baoco/app/command/bench",
+		"app/command": {"baoco/app", "baoco/app/access", "baoco/app/alert", "baoco/app/audit", "baoco/app/book", "baoco/app/command/bench",
 			"baoco/app/command/demo", "baoco/app/command/listen", "baoco/app/command/serve", "baoco/app/command/session",
 			"baoco/app/command/terminal",
 			"baoco/app/command/upkeep", "baoco/app/delivery", "baoco/app/inbound", "baoco/app/payment", "baoco/app/paymentcode",

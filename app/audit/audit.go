@@ -92,6 +92,13 @@ var deeds = []deed{
 	{book.DeedRuleAdd, app.Text{EN: "added a rule for what is not revenue: {it}", VI: "thêm quy tắc không phải doanh thu: {it}"}, plain},
 	{book.DeedRuleRemove, app.Text{EN: "removed a rule for what is not revenue: {it}", VI: "xoá quy tắc không phải doanh thu: {it}"}, plain},
 
+	{book.DeedClose, app.Text{EN: "closed the books through {it}", VI: "chốt sổ đến hết ngày {it}"}, plain},
+	{book.DeedOpen, app.Text{EN: "opened the book again that was closed through {it}", VI: "mở lại sổ đã chốt đến hết ngày {it}"}, plain},
+	{book.DeedHeading, app.Text{EN: "books of account {it}", VI: "thông tin đầu sổ của tài khoản {it}"}, changes},
+	{book.DeedCash, app.Text{EN: "entered the cash of {it}", VI: "nhập doanh thu tiền mặt ngày {it}"}, plain},
+	{book.DeedOpening, app.Text{EN: "entered the opening balance of {it}", VI: "nhập số dư đầu kỳ của {it}"}, plain},
+	{book.DeedExport, app.Text{EN: "exported book {it}", VI: "xuất sổ {it} ra tệp"}, plain},
+
 	{app.DeedImportRecord, app.Text{EN: "imported statement {it}", VI: "nhập sao kê {it}"}, plain},
 	{app.DeedImportUndo, app.Text{EN: "undid the import of statement {it}", VI: "hoàn tác nhập sao kê {it}"}, plain},
 
@@ -224,6 +231,12 @@ var fields = map[string]field{
 	"bank_accounts": {name: app.Text{EN: "limit to bank accounts", VI: "giới hạn tài khoản ngân hàng"}, value: choice(map[string]app.Text{
 		"all": {EN: "All bank accounts", VI: "Tất cả tài khoản"}, "none": {EN: "None", VI: "Không có"},
 	})},
+
+	"address":  {name: app.Text{EN: "postal address", VI: "địa chỉ hộ kinh doanh"}},
+	"place":    {name: app.Text{EN: "place of business", VI: "địa điểm kinh doanh"}},
+	"tax_code": {name: app.Text{EN: "tax code", VI: "mã số thuế"}},
+	"amount":   {name: app.Text{EN: "the amount", VI: "số tiền"}},
+	"day":      {name: app.Text{EN: "beginning of", VI: "đầu ngày"}, value: day},
 
 	"revenue_kind": {name: app.Text{EN: "kind of money", VI: "loại tiền"}, value: named[book.Kind]},
 	"revenue_note": {name: app.Text{EN: "reason", VI: "lý do"}},

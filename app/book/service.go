@@ -32,4 +32,10 @@ const (
 	DeedMark       app.Deed = "transaction.mark"
 	DeedRuleAdd    app.Deed = "book.rule_add"
 	DeedRuleRemove app.Deed = "book.rule_remove"
+	DeedHeading    app.Deed = "book.heading"
+	DeedCash       app.Deed = "book.cash"
+	DeedOpening    app.Deed = "book.opening"
+	DeedClose      app.Deed = "book.close"
+	DeedOpen       app.Deed = "book.open"
+	DeedExport     app.Deed = "book.export"
 )

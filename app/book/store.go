@@ -10,6 +10,16 @@ import (
 type Records interface {
 	// Rules lists the rules in force by id.
 	Rules(ctx context.Context, accountID int64) ([]Rule, error)
+	// Closings lists the closings by their number.
+	Closings(ctx context.Context, accountID int64) ([]Closing, error)
+	// Heading is that of the books that aren't closed.
+	Heading(ctx context.Context, accountID int64) (Heading, error)
+	// Cash lists the cash of the days from first to last, both included, by day.
+	Cash(ctx context.Context, accountID int64, first, last app.Day) ([]Cash, error)
+	// BookAccounts lists all bank accounts by id, also those that are unlinked.
+	BookAccounts(ctx context.Context, accountID int64) ([]BankAccount, error)
+	// OpenBooks takes back the last closing, and gives it. ErrNoneClosed.
+	OpenBooks(ctx context.Context, accountID int64) (Closing, error)
 	// RemoveRule ends a rule for the books that aren't closed.
 	RemoveRule(ctx context.Context, accountID, id int64) error
 }
@@ -25,6 +35,20 @@ type Store interface {
 	// AddRule inserts r, if check agrees with the rules in force. CodeValidation for an unknown
 	// bank account.
 	AddRule(ctx context.Context, accountID int64, r Rule, check func(present []Rule) error) error
+	// CloseBooks inserts c, if check agrees with the closings there are, and gives it with its
+	// number, the newest transaction and the heading of now.
+	CloseBooks(ctx context.Context, accountID int64, c Closing, check func(present []Closing) error) (Closing, error)
+	// SetHeading writes the heading of the books that aren't closed.
+	SetHeading(ctx context.Context, accountID int64, h Heading) error
+	// SetCash writes the cash of a day, or removes it where it is 0. ErrClosed.
+	SetCash(ctx context.Context, accountID int64, c Cash) error
+	// SetOpening writes an opening balance, or removes it. CodeValidation for an unknown bank
+	// account; ErrClosed.
+	SetOpening(ctx context.Context, accountID int64, b BankAccount) error
+	// Entries lists the first entries of a query.
+	Entries(ctx context.Context, accountID int64, q EntryQuery) ([]Entry, error)
+	// EntrySums adds up all entries of a query.
+	EntrySums(ctx context.Context, accountID int64, q EntryQuery) (app.Flow, error)
 	// PossibleTransfers finds money in that is revenue now and came when as much went out of
 	// another linked bank account.
 	PossibleTransfers(ctx context.Context, accountID int64, search TransferSearch) ([]PossibleTransfer, error)

@@ -72,6 +72,7 @@ type undoneJSON struct {
 	ToldCount  int64    `json:"told_count"`
 	Named      []string `json:"named"` // transactions that stay: a provider or a person recorded them too
 	NamedCount int64    `json:"named_count"`
+	Closed     int64    `json:"closed_count,omitempty"` // transactions that stay: they stand in a closed book
 }
 
 // undoImport takes an import back. It shows first what will be removed; with
@@ -88,7 +89,7 @@ func undoImport(c *cli.Context, s *session.Session) error {
 	v := undoneJSON{
 		ImportID: id, File: u.File.File, DryRun: c.Bool("dry-run"),
 		InCount: u.In.Count, InAmount: u.In.Total, OutCount: u.Out.Count, OutAmount: u.Out.Total,
-		Told: formatIDs(u.Told), ToldCount: u.ToldCount, Named: formatIDs(u.Named), NamedCount: u.NamedCount,
+		Told: formatIDs(u.Told), ToldCount: u.ToldCount, Named: formatIDs(u.Named), NamedCount: u.NamedCount, Closed: u.ClosedCount,
 	}
 	if !u.First.IsZero() {
 		first, last := app.FormatTime(u.First, s.Services.Ledger.Zone()), app.FormatTime(u.Last, s.Services.Ledger.Zone())
@@ -132,6 +133,9 @@ func (v undoneJSON) print(w io.Writer, what string) {
 		fmt.Fprintf(w, ", dated %s to %s", *v.From, *v.To)
 	}
 	fmt.Fprintln(w, ".")
+	if v.Closed > 0 {
+		fmt.Fprintf(w, "Staying, since they stand in a closed book: %s\n", terminal.Counted(v.Closed, "transaction", "transactions"))
+	}
 	for _, kept := range []struct {
 		ids []string
 		n   int64

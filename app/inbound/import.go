@@ -157,14 +157,18 @@ type Undoing struct {
 	Named       []int64     // transactions that stay because a provider or a person named them too
 	ToldCount   int64       // Told and Named hold the first hundred
 	NamedCount  int64
+	ClosedCount int64 // how many stay because they stand in a closed book
 }
 
 // listedKept is how many ids Told and Named list at most.
 const listedKept = 100
 
 // Count adds a transaction of the import to the side where it belongs.
-func (u *Undoing) Count(t app.Transaction, told, named bool) {
+func (u *Undoing) Count(t app.Transaction, told, named, closed bool) {
 	switch {
+	case closed:
+		u.ClosedCount++
+		return
 	case told:
 		if u.ToldCount++; len(u.Told) < listedKept {
 			u.Told = append(u.Told, t.ID)

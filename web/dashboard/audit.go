@@ -152,7 +152,7 @@ var (
 		"transaction": "/transactions", "delivery": "/deliveries", "payment_request": "/payments",
 		"import":       "/transactions/import",
 		"code_pattern": "/settings/codes", "api_key": "/keys", "counter_link": "/settings#counters", "account": "/settings",
-		"alert_channel": "/settings/alerts", "alerts": "/settings/alerts", "database": "/system",
+		"book": bookPath, "alert_channel": "/settings/alerts", "alerts": "/settings/alerts", "database": "/system",
 	}
 )
 

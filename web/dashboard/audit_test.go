@@ -386,6 +386,13 @@ func TestDeedsOfPages(t *testing.T) {
 	d.through("POST /transactions/{id}/revenue", book.DeedMark, 1, post(b, "/transactions/1/revenue", "kind", "loan"))
 	d.through("POST /book/revenue/rules", book.DeedRuleAdd, 1, post(b, "/book/revenue/rules", "kind", "loan", "text", "vay"))
 	d.through("POST /book/revenue/rules/{id}/remove", book.DeedRuleRemove, 1, post(b, "/book/revenue/rules/1/remove"))
+	d.through("POST /book/heading", book.DeedHeading, 1, post(b, "/book/heading", "name", "Hộ A"))
+	d.through("POST /book/cash", book.DeedCash, 20_089, post(b, "/book/cash", "day", "2025-01-01", "amount", "5.000"))
+	d.through("POST /book/opening", book.DeedOpening, 1,
+		post(b, "/book/opening", "bank_account_id", "1", "day", "2025-01-01", "amount", "70.000"))
+	d.through("GET /book/file", book.DeedExport, 0, func() webtest.Answer { return b.Get("/book/file?format=csv&period=2025") })
+	d.through("POST /book/close", book.DeedClose, 1, post(b, "/book/close?period=2025"))
+	d.through("POST /book/open", book.DeedOpen, 1, post(b, "/book/open"))
 	d.through("GET /transactions/export", app.DeedTransactionExport, 0,
 		func() webtest.Answer { return b.Get("/transactions/export?format=csv") })
 	d.through("GET /day/file", app.DeedTransactionExport, 0, func() webtest.Answer { return b.Get("/day/file?date=2026-11-02") })

@@ -158,7 +158,9 @@ type confirmation struct {
 }
 
 // ID is that of the dialog.
-func (c confirmation) ID() string { return "ask" + strings.ReplaceAll(c.Path, "/", "-") }
+func (c confirmation) ID() string {
+	return "ask" + strings.NewReplacer("/", "-", "?", "-", "=", "-").Replace(c.Path)
+}
 
 // confirm shows the page of the question, or acts.
 func (s *Server) confirm(v *visit, section string, c confirmation) (err error) {

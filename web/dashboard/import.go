@@ -245,6 +245,10 @@ func (s *Server) undoImport(v *visit) error {
 		texts = append(texts, v.T("They stay because a provider, a person or another file reported them too: ",
 			"Giữ lại vì nhà cung cấp, người dùng hoặc tệp khác cũng đã báo: ")+v.kept(u.Named, u.NamedCount)+".")
 	}
+	if u.ClosedCount > 0 {
+		texts = append(texts, v.T("They stay because they stand in a closed book: ", "Giữ lại vì thuộc sổ đã chốt: ")+
+			v.Count(u.ClosedCount, "transaction", "transactions", "giao dịch")+".")
+	}
 	return s.confirm(v, "transactions", confirmation{
 		Path: "/transactions/import/" + strconv.FormatInt(u.File.ID, 10) + "/undo", Back: "/transactions/import",
 		Title: v.T("Undo the import of “", "Hoàn tác nhập tệp “") + u.File.File + "”?", Button: v.T("Undo import", "Hoàn tác"),
@@ -252,7 +256,7 @@ func (s *Server) undoImport(v *visit) error {
 		do:    func() error { return s.Services.Inbound.UndoImport(v.Context(), v.account.ID, u.File.ID, v.now) },
 		done: app.Textf("Import of “%s”: transactions removed: %d, kept: %d.",
 			"Hoàn tác nhập tệp “%s”: đã xoá %d giao dịch, giữ lại %d giao dịch.",
-			u.File.File, u.In.Count+u.Out.Count, u.ToldCount+u.NamedCount),
+			u.File.File, u.In.Count+u.Out.Count, u.ToldCount+u.NamedCount+u.ClosedCount),
 	})
 }
 

@@ -69,6 +69,15 @@ var limitedRoutes = map[string][]string{
 
 	"GET /book/revenue": {"/book/revenue", "/book/revenue?show=not", "/book/revenue?period=1998", "/book/revenue?page=2"},
 
+	"GET /book":       {"/book", "/book?period=1998", "/book?form=s2e&period=1998"},
+	"GET /book/sheet": {"/book/sheet", "/book/sheet?form=s2e", "/book/sheet?by=transaction", "/book/sheet?by=day-account"},
+	"GET /book/file":  {"/book/file?format=csv", "/book/file?format=csv&form=s2e", "/book/file?format=xlsx&by=transaction"},
+
+	"GET /book/close": {"/book/close?period=2001"}, "POST /book/close": {"/book/close?period=2001"},
+	"GET /book/open": {"/book/open"}, "POST /book/open": {"/book/open"}, "POST /book/heading": {"/book/heading name=x"},
+	"POST /book/cash":    {"/book/cash day=2001-01-01&amount=5000"},
+	"POST /book/opening": {"/book/opening bank_account_id={bank}&day=2001-01-01&amount=5000"},
+
 	"POST /book/revenue/rules": {"/book/revenue/rules kind=loan&bank_account_id={bank}"},
 
 	"POST /book/revenue/rules/{id}/remove": {"/book/revenue/rules/1/remove"},

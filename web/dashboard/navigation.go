@@ -44,6 +44,7 @@ var navigation = []placeGroup{
 		{"till", "/till", "qr-code", app.Text{EN: "Till", VI: "Thu tiền"}, useTill, false},
 		{"payments", "/payments", "circle-check", app.Text{EN: "Payment requests", VI: "Yêu cầu thanh toán"}, seeMoney, false},
 		{"day", "/day", "clock", app.Text{EN: "Day book", VI: "Sổ ngày"}, seeMoney, false},
+		{"book", "/book", "pencil", app.Text{EN: "Books", VI: "Sổ sách"}, seeMoney, false},
 		{"banks", "/banks", "landmark", app.Text{EN: "Bank accounts", VI: "Tài khoản ngân hàng"}, seeMoney, false},
 		{"counter", "/counter", "volume-2", app.Text{EN: "Counter screen", VI: "Màn hình quầy"}, useCounter, false},
 	}},

@@ -46,6 +46,7 @@ var harmlessTwice = []string{
 	"/tools/signature",
 	"/transactions/import", "/transactions/import/{id}/undo", "/transactions/{id}/note", "/transactions/{id}/part",
 	"/transactions/{id}/revenue",
+	"/book/close", "/book/open", "/book/heading", "/book/cash", "/book/opening",
 	"/book/revenue/rules", "/book/revenue/rules/{id}/remove",
 	"/webhooks/{id}/edit", "/webhooks/{id}/toggle", "/webhooks/{id}/test", "/webhooks/{id}/activate", "/webhooks/{id}/env",
 	"/webhooks/{id}/delete",

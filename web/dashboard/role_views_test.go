@@ -113,7 +113,7 @@ func crawl(t *testing.T, w webtest.Bubble, cookies map[string]*http.Cookie) map[
 			continue
 		}
 		method := "GET"
-		if strings.HasPrefix(path, "/transactions/export") || strings.HasPrefix(path, "/day/file") ||
+		if strings.HasPrefix(path, "/transactions/export") || strings.HasPrefix(path, "/day/file") || strings.HasPrefix(path, "/book/file") ||
 			strings.HasPrefix(path, "/settings/audit/export") {
 			method = "HEAD" // a bubble's answers have no deadlines
 		}
@@ -244,9 +244,9 @@ func TestNavigation(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	for role, want := range map[access.Role]string{
-		access.RoleOwner: "/ /transactions /till · / /transactions /till /payments /day /banks /counter | /inbound /webhooks /deliveries " +
+		access.RoleOwner: "/ /transactions /till · / /transactions /till /payments /day /book /banks /counter | /inbound /webhooks /deliveries " +
 			"/keys | /settings /system /help",
-		access.RoleAccountant: "/ /transactions /day · / /transactions /payments /day /banks /counter | /settings /help",
+		access.RoleAccountant: "/ /transactions /day · / /transactions /payments /day /book /banks /counter | /settings /help",
 		access.RoleDeveloper:  "/ /webhooks /deliveries · / /transactions | /inbound /webhooks /deliveries /keys | /settings /help",
 		access.RoleCashier:    "/ /till /counter · / /transactions /till /counter | /settings /help",
 	} {

@@ -50,6 +50,16 @@ o a - -  POST /payments/{id}/match
 o a - -  POST /payments/{id}/unmatch
 o a - -  GET  /day
 o a - -  GET  /day/file
+o a - -  GET  /book
+o a - -  GET  /book/sheet
+o a - -  GET  /book/file
+o - - -  GET  /book/close
+o - - -  POST /book/close
+o - - -  GET  /book/open
+o - - -  POST /book/open
+o - - -  POST /book/heading
+o a - -  POST /book/cash
+o - - -  POST /book/opening
 o a - -  GET  /book/revenue
 o - - -  POST /book/revenue/rules
 o - - -  POST /book/revenue/rules/{id}/remove

@@ -1,0 +1,356 @@
+package book
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"baoco/app"
+)
+
+// Grouping is what a line of the book of revenue is made of.
+type Grouping string
+
+// The groupings.
+const (
+	ByTransaction Grouping = "transaction"
+	ByDay         Grouping = "day"
+	ByDayAccount  Grouping = "day-account"
+)
+
+// Request is which book somebody wants.
+type Request struct {
+	Form   Form
+	Period Period
+	By     Grouping // of S1a
+}
+
+// Book is a book of a period, whose lines are read by Each.
+type Book struct {
+	Request
+	Text    FormText
+	Heading Heading
+	Closed  *Closing // nil: the period isn't closed
+
+	service   *Service
+	accountID int64
+	calendar  calendar
+	from, to  time.Time
+	accounts  []BankAccount
+}
+
+// Line is a line of a book. Day is 0 where it has none, and an amount that isn't shown is nil.
+type Line struct {
+	Kind     LineKind
+	Document string
+	Day      app.Day
+	Text     app.Text
+	In, Out  *int64
+	ID       int64 // of the transaction; 0: it is of none, or of several
+}
+
+// LineKind is what a line is.
+type LineKind byte
+
+// The kinds of lines.
+const (
+	Item    LineKind = iota
+	Account          // the name of a bank account, above its lines
+	Sum              // a balance or a total
+)
+
+// Book gives the book of a period.
+func (s *Service) Book(ctx context.Context, accountID int64, r Request) (*Book, error) {
+	text, err := formOf(r.Form, r.Period.First)
+	if err != nil {
+		return nil, err
+	}
+	if r.Form == S1a && r.By != ByTransaction && r.By != ByDay && r.By != ByDayAccount {
+		return nil, app.InvalidField("by", "must be transaction, day or day-account", "phải là transaction, day hoặc day-account")
+	}
+	b := &Book{Request: r, Text: text, service: s, accountID: accountID, calendar: calendar{zone: s.zone}}
+	if b.calendar.closings, err = s.Closings(ctx, accountID); err != nil {
+		return nil, err
+	}
+	if closing, closed := b.calendar.closed(r.Period); closed {
+		b.Closed, b.Heading = &closing, closing.Heading
+	} else if b.Heading, err = s.Heading(ctx, accountID); err != nil {
+		return nil, err
+	}
+	b.from, b.to = b.calendar.start(r.Period.First), b.calendar.start(r.Period.Last+1)
+	b.accounts, err = s.BookAccounts(ctx, accountID)
+	return b, err
+}
+
+// Each passes the lines to take, one after another. It holds nothing of the storage while take
+// runs. An error of take ends it.
+func (b *Book) Each(ctx context.Context, take func(Line) error) error {
+	if b.Form == S1a {
+		return b.revenue(ctx, take)
+	}
+	for _, account := range b.accounts {
+		if err := b.account(ctx, account, take); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Entry is a transaction as a book needs it.
+type Entry struct {
+	ID            int64
+	BankAccountID int64
+	Number        string
+	Type          app.Direction
+	Amount        int64
+	Content       string
+	Time          time.Time
+	DateOnly      bool
+	Balance       int64 // that the bank told with it; 0: none
+}
+
+// EntryQuery is a part of a stretch.
+type EntryQuery struct {
+	Stretch
+	BankAccountID int64 // 0: all
+	Revenue       bool  // only money in that is revenue
+	Limit         int
+}
+
+// entryPage is how many entries are read at a time.
+const entryPage = 1000
+
+// entries passes the entries of a stretch to take, each with the day on which it stands.
+func (b *Book) entries(ctx context.Context, q EntryQuery, take func(e Entry, day app.Day) error) error {
+	for q.Limit = entryPage; ; {
+		list, err := b.service.store.Entries(ctx, b.accountID, q)
+		if err != nil {
+			return err
+		}
+		for _, e := range list {
+			day := q.day
+			if !q.Late {
+				day = app.DayOf(e.Time, q.zone)
+			}
+			if err := take(e, day); err != nil {
+				return err
+			}
+		}
+		if len(list) < entryPage {
+			return nil
+		}
+		q.Stretch = q.after(list[len(list)-1])
+	}
+}
+
+// text describes an entry. One that came late has the day on which it happened.
+func (b *Book) text(e Entry, late bool) app.Text {
+	if !late {
+		return app.Text{EN: e.Content, VI: e.Content}
+	}
+	at := e.Time.In(b.service.zone)
+	return app.Textf("(dated %s, recorded after that book was closed) %s", "(phát sinh ngày %s, ghi nhận sau khi chốt sổ) %s",
+		at.Format("02/01/2006"), e.Content)
+}
+
+// revenue is the lines of S1a: the revenue of each day, then the cash of the day, and the total.
+// What came late stands as a line of its own, however lines are made.
+func (b *Book) revenue(ctx context.Context, take func(Line) error) error {
+	cash, err := b.service.Cash(ctx, b.accountID, b.Period.First, b.Period.Last)
+	if err != nil {
+		return err
+	}
+	var total int64
+	put := func(l Line, amount int64) error {
+		total += amount
+		l.In = &amount
+		return take(l)
+	}
+	day, sums := app.Day(0), map[int64]app.Amounts{} // of the day, by bank account; 0 for all
+	endDays := func(until app.Day) error {           // writes what is left of the days before one
+		for _, account := range append(b.accounts, BankAccount{}) {
+			if sum, has := sums[account.ID]; has {
+				if err := put(Line{Day: day, Text: dayText(account, sum.Count)}, sum.Total); err != nil {
+					return err
+				}
+			}
+		}
+		clear(sums)
+		for ; len(cash) > 0 && cash[0].Day < until; cash = cash[1:] {
+			if err := put(Line{Day: cash[0].Day, Text: cashText(cash[0].Note)}, cash[0].Amount); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for _, st := range b.calendar.stretches(b.from, b.to) {
+		err := b.entries(ctx, EntryQuery{Stretch: st, Revenue: true}, func(e Entry, at app.Day) error {
+			if at != day {
+				if err := endDays(at); err != nil {
+					return err
+				}
+			}
+			day = at
+			if b.By == ByTransaction || st.Late {
+				return put(Line{Day: at, Text: b.text(e, st.Late), ID: e.ID}, e.Amount)
+			}
+			of := e.BankAccountID
+			if b.By == ByDay {
+				of = 0
+			}
+			sum := sums[of]
+			sums[of] = app.Amounts{Count: sum.Count + 1, Total: sum.Total + e.Amount}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if err := endDays(b.Period.Last + 1); err != nil {
+		return err
+	}
+	return take(Line{Kind: Sum, Text: app.Text{EN: "Total", VI: "Tổng cộng"}, In: &total})
+}
+
+// dayText describes the revenue of a day, on one bank account or on all.
+func dayText(account BankAccount, count int64) app.Text {
+	if account.ID == 0 {
+		return app.Textf("Sales by bank transfer (%d)", "Doanh thu chuyển khoản (%d giao dịch)", count)
+	}
+	return app.Textf("Sales by transfer to %s (%d)", "Doanh thu chuyển khoản vào %s (%d giao dịch)", account.title(), count)
+}
+
+func cashText(note string) app.Text {
+	t := app.Text{EN: "Sales for cash", VI: "Doanh thu tiền mặt"}
+	if note != "" {
+		t.EN, t.VI = t.EN+": "+note, t.VI+": "+note
+	}
+	return t
+}
+
+// account is the lines of S2e about one bank account, from its opening balance on. A bank account
+// without one has no balances, and one with nothing at all no lines.
+func (b *Book) account(ctx context.Context, account BankAccount, take func(Line) error) error {
+	from, since, balance := b.from, time.Time{}, int64(0)
+	known := account.HasOpening
+	if known {
+		since = b.calendar.start(account.OpenedOn)
+		if !since.Before(b.to) {
+			known, since = false, time.Time{} // the books of before don't know it
+		} else if from.Before(since) {
+			from = since
+		}
+	}
+	if known {
+		sums, err := b.sums(ctx, account.ID, since, since, from)
+		if err != nil {
+			return err
+		}
+		balance = account.Opening + sums.In.Total - sums.Out.Total
+	}
+	period, err := b.sums(ctx, account.ID, since, from, b.to)
+	if err != nil || !known && period == (app.Flow{}) {
+		return err
+	}
+	told := tellings{balance: balance, known: known}
+	if err := take(Line{Kind: Account, Text: app.Text{EN: account.title(), VI: account.title()}}); err != nil {
+		return err
+	}
+	opening := Line{Kind: Sum, Text: app.Text{EN: "Balance at the beginning", VI: "Số dư đầu kỳ"}, In: told.shown()}
+	if known && from.Equal(since) {
+		opening.Day = account.OpenedOn
+	}
+	if err := take(opening); err != nil {
+		return err
+	}
+	for _, st := range b.calendar.stretches(from, b.to) {
+		err := b.entries(ctx, EntryQuery{Stretch: st.since(since), BankAccountID: account.ID}, func(e Entry, day app.Day) error {
+			l := Line{Document: e.Number, Day: day, Text: b.text(e, st.Late), In: &e.Amount, ID: e.ID}
+			if l.Document == "" {
+				l.Document = "BC" + strconv.FormatInt(e.ID, 10)
+			}
+			if e.Type == app.Out {
+				l.In, l.Out = nil, &e.Amount
+			}
+			l.Text = told.after(e, l.Text, st.Late)
+			return take(l)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if err := take(Line{Kind: Sum, Text: app.Text{EN: "Total of the period", VI: "Cộng phát sinh trong kỳ"}, In: &period.In.Total,
+		Out: &period.Out.Total}); err != nil {
+		return err
+	}
+	return take(Line{Kind: Sum, Text: app.Text{EN: "Balance at the end", VI: "Số dư cuối kỳ"}, In: told.shown()})
+}
+
+// title names a bank account by what doesn't change.
+func (a BankAccount) title() string { return app.BankShortName(a.Bank) + " " + a.AccountNumber }
+
+// sums adds up what stands in the books about a bank account from a moment on and before another.
+// What happened before since is left out: it is in the opening balance.
+func (b *Book) sums(ctx context.Context, bankAccountID int64, since, from, to time.Time) (sum app.Flow, err error) {
+	for _, st := range b.calendar.stretches(from, to) {
+		one, err := b.service.store.EntrySums(ctx, b.accountID, EntryQuery{Stretch: st.since(since), BankAccountID: bankAccountID})
+		if err != nil {
+			return sum, err
+		}
+		sum.In.Count, sum.In.Total = sum.In.Count+one.In.Count, sum.In.Total+one.In.Total
+		sum.Out.Count, sum.Out.Total = sum.Out.Count+one.Out.Count, sum.Out.Total+one.Out.Total
+	}
+	return sum, nil
+}
+
+// tellings compares what the bank told with the balance of the book.
+type tellings struct {
+	balance int64
+	known   bool
+	differs int64 // by which the bank's last one was greater
+}
+
+// shown is the balance; nil where it isn't known.
+func (t *tellings) shown() *int64 {
+	if !t.known {
+		return nil
+	}
+	return new(t.balance)
+}
+
+// after adds an entry to the balance, and to its text what the bank told, where that differs in
+// another way than before. It can't be compared where the order isn't known: of what came late
+// and of what has no time of the day.
+func (t *tellings) after(e Entry, text app.Text, late bool) app.Text {
+	if t.balance += e.Amount; e.Type == app.Out {
+		t.balance -= 2 * e.Amount
+	}
+	if !t.known || late || e.DateOnly || e.Balance == 0 || e.Balance-t.balance == t.differs {
+		return text
+	}
+	t.differs = e.Balance - t.balance
+	if t.differs == 0 {
+		return text
+	}
+	said := app.Textf(" [the bank told a balance of %s, by this book it is %s]", " [ngân hàng báo số dư %s, theo sổ là %s]",
+		app.GroupDigits(e.Balance, app.Vietnamese), app.GroupDigits(t.balance, app.Vietnamese))
+	return app.Text{EN: text.EN + said.EN, VI: text.VI + said.VI}
+}
+
+// Titles are what stands above the lines of the book.
+func (b *Book) Titles() (list []app.Text) {
+	for _, of := range []struct {
+		name app.Text
+		text string
+	}{
+		{app.Text{EN: "Household business", VI: "Hộ, cá nhân kinh doanh"}, b.Heading.Name},
+		{app.Text{EN: "Address", VI: "Địa chỉ"}, b.Heading.Address},
+		{app.Text{EN: "Tax code", VI: "Mã số thuế"}, b.Heading.TaxCode},
+	} {
+		list = append(list, app.Text{EN: of.name.EN + ": " + of.text, VI: of.name.VI + ": " + of.text})
+	}
+	list = append(list, b.Text.Basis.Text(), b.Text.Title.Text())
+	return append(list, app.Textf("Place of business: %s", "Địa điểm kinh doanh: %s", b.Heading.Place),
+		app.Text{EN: "Period: " + b.Period.Name().EN, VI: "Kỳ kê khai: " + b.Period.Name().VI},
+		app.Text{EN: "Unit: đồng", VI: "Đơn vị tính: đồng"})
+}

@@ -1,0 +1,243 @@
+package sqlitestore
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+	"time"
+
+	"baoco/app"
+	"baoco/app/book"
+)
+
+const closingColumns = `number, through, zone, ends_at, last_id, heading, closed_at, closed_by FROM book_closings WHERE account_id = ?
+	ORDER BY number`
+
+func scanClosing(row scanner) (c book.Closing, err error) {
+	var zone, heading string
+	if err = row.Scan(&c.Number, &c.Through, &zone, secondsInto(&c.EndsAt), &c.LastID, &heading, secondsInto(&c.ClosedAt),
+		&c.ClosedBy); err != nil {
+		return c, err
+	}
+	if c.Heading, err = readHeading(heading); err == nil {
+		c.Zone, err = time.LoadLocation(zone)
+	}
+	return c, err
+}
+
+func readHeading(text string) (h book.Heading, err error) {
+	if text == "" {
+		return h, nil
+	}
+	return h, json.Unmarshal([]byte(text), &h)
+}
+
+func (s *Store) Closings(ctx context.Context, accountID int64) ([]book.Closing, error) {
+	return readAll(ctx, s, scanClosing, `SELECT `+closingColumns, accountID)
+}
+
+// txClosings are the closings of an account, with the last one; zero: there is none.
+func txClosings(tx *tx, accountID int64) (list []book.Closing, last book.Closing, err error) {
+	rows, err := tx.query(`SELECT `+closingColumns, accountID)
+	if list, err = collect(rows, err, scanClosing); len(list) > 0 {
+		last = list[len(list)-1]
+	}
+	return list, last, err
+}
+
+func (s *Store) CloseBooks(ctx context.Context, accountID int64, c book.Closing, check func([]book.Closing) error) (book.Closing, error) {
+	return writing(ctx, s, func(tx *tx) (book.Closing, error) {
+		present, last, err := txClosings(tx, accountID)
+		if err == nil {
+			err = check(present)
+		}
+		if err != nil {
+			return c, err
+		}
+		var heading string
+		if err := tx.queryRow(`SELECT book_heading, (SELECT coalesce(max(id), 0) FROM transactions) FROM accounts WHERE id = ?`,
+			accountID).Scan(&heading, &c.LastID); err != nil {
+			return c, err
+		}
+		if c.Heading, err = readHeading(heading); err != nil {
+			return c, err
+		}
+		c.Number, c.ClosedAt = last.Number+1, time.Unix(c.ClosedAt.Unix(), 0)
+		if err := tx.exec(insertInto("book_closings", "account_id, number, through, zone, ends_at, last_id, heading, closed_at, closed_by"),
+			accountID, c.Number, int64(c.Through), c.Zone.String(), c.EndsAt.Unix(), c.LastID, heading, c.ClosedAt.Unix(), c.ClosedBy); err != nil {
+			return c, err
+		}
+		return c, tx.audit(ctx, accountID, book.DeedClose, c.Number, app.AuditNamed(c.Through.String()))
+	})
+}
+
+// OpenBooks has the rules of now hold in the book again, as if it had never been closed.
+func (s *Store) OpenBooks(ctx context.Context, accountID int64) (book.Closing, error) {
+	return writing(ctx, s, func(tx *tx) (book.Closing, error) {
+		_, last, err := txClosings(tx, accountID)
+		if err == nil && last.Number == 0 {
+			err = book.ErrNoneClosed
+		}
+		if err == nil {
+			err = tx.exec(`DELETE FROM book_closings WHERE account_id = ? AND number = ?`, accountID, last.Number)
+		}
+		if err == nil {
+			err = tx.exec(`UPDATE book_rules SET since = min(since, ?2), until = min(until, ?2) WHERE account_id = ?1`, accountID, last.Number-1)
+		}
+		if err != nil {
+			return last, err
+		}
+		return last, tx.audit(ctx, accountID, book.DeedOpen, last.Number, app.AuditNamed(last.Through.String()))
+	})
+}
+
+func (s *Store) Heading(ctx context.Context, accountID int64) (book.Heading, error) {
+	text, err := readOne[string](ctx, s, `SELECT book_heading FROM accounts WHERE id = ?`, accountID)
+	if err != nil {
+		return book.Heading{}, err
+	}
+	return readHeading(text)
+}
+
+func (s *Store) SetHeading(ctx context.Context, accountID int64, h book.Heading) error {
+	text, err := json.Marshal(h)
+	if err != nil {
+		return err
+	}
+	return s.write(ctx, func(tx *tx) error {
+		present, err := scanOne[string](tx.queryRow(`SELECT book_heading FROM accounts WHERE id = ?`, accountID))
+		if err != nil {
+			return err
+		}
+		before, err := readHeading(present)
+		if err == nil {
+			err = tx.exec(`UPDATE accounts SET book_heading = ? WHERE id = ?`, string(text), accountID)
+		}
+		if err != nil {
+			return err
+		}
+		return tx.auditChange(ctx, accountID, book.DeedHeading, accountID, app.AuditDetail{}.Changed("name", before.Name, h.Name).
+			Changed("address", before.Address, h.Address).Changed("place", before.Place, h.Place).
+			Changed("tax_code", before.TaxCode, h.TaxCode))
+	})
+}
+
+func (s *Store) Cash(ctx context.Context, accountID int64, first, last app.Day) ([]book.Cash, error) {
+	return readAll(ctx, s, func(row scanner) (c book.Cash, err error) { return c, row.Scan(&c.Day, &c.Amount, &c.Note) },
+		`SELECT day, amount, note FROM book_cash WHERE account_id = ? AND day BETWEEN ? AND ? ORDER BY day`, accountID, int64(first), int64(last))
+}
+
+// open refuses a day that is closed.
+func open(tx *tx, accountID int64, day app.Day) error {
+	_, last, err := txClosings(tx, accountID)
+	if err == nil && last.Number > 0 && day <= last.Through {
+		err = book.ErrClosed
+	}
+	return err
+}
+
+func (s *Store) SetCash(ctx context.Context, accountID int64, c book.Cash) error {
+	return s.write(ctx, func(tx *tx) error {
+		if err := open(tx, accountID, c.Day); err != nil {
+			return err
+		}
+		before, err := scanOne[int64](tx.queryRow(`SELECT amount FROM book_cash WHERE account_id = ? AND day = ?`, accountID, int64(c.Day)))
+		if err = noRowsAs(err, nil); err != nil {
+			return err
+		}
+		if c.Amount == 0 {
+			err = tx.exec(`DELETE FROM book_cash WHERE account_id = ? AND day = ?`, accountID, int64(c.Day))
+		} else {
+			err = tx.exec(`INSERT OR REPLACE INTO book_cash (account_id, day, amount, note) VALUES (?, ?, ?, ?)`, accountID, int64(c.Day),
+				c.Amount, c.Note)
+		}
+		if err != nil {
+			return err
+		}
+		return tx.audit(ctx, accountID, book.DeedCash, int64(c.Day), app.AuditNamed(c.Day.String()).
+			Changed("amount", strconv.FormatInt(before, 10), strconv.FormatInt(c.Amount, 10)).Changed("note", "", c.Note))
+	})
+}
+
+var bookAccounts = `SELECT ` + bankAccountColumns + `, o.day IS NOT NULL, coalesce(o.day, 0), coalesce(o.amount, 0) FROM bank_accounts b
+	LEFT JOIN book_openings o ON o.bank_account_id = b.id WHERE b.account_id = ?1 AND ` + bankShown("b.id", "?2")
+
+func scanBookAccount(row scanner) (b book.BankAccount, err error) {
+	b.BankAccount, err = scanBankAccount(row, &b.HasOpening, &b.OpenedOn, &b.Opening)
+	return b, err
+}
+
+func (s *Store) BookAccounts(ctx context.Context, accountID int64) ([]book.BankAccount, error) {
+	return readAll(ctx, s, scanBookAccount, bookAccounts+` ORDER BY b.id`, accountID, limitOf(ctx))
+}
+
+func (s *Store) SetOpening(ctx context.Context, accountID int64, b book.BankAccount) error {
+	return s.write(ctx, func(tx *tx) error {
+		before, err := scanBookAccount(tx.queryRow(bookAccounts+` AND b.id = ?3`, accountID, limitOf(ctx), b.ID))
+		if err != nil {
+			return noRowsAs(err, app.ErrUnknownReference("bank_account_id"))
+		}
+		days := []app.Day{}
+		if b.HasOpening {
+			days = append(days, b.OpenedOn)
+		}
+		if before.HasOpening {
+			days = append(days, before.OpenedOn)
+		}
+		for _, day := range days {
+			if err := open(tx, accountID, day); err != nil {
+				return err
+			}
+		}
+		d := app.AuditNamed(before.Title())
+		if b.HasOpening {
+			d = d.Changed("day", "", b.OpenedOn.String()).Changed("amount", strconv.FormatInt(before.Opening, 10), strconv.FormatInt(b.Opening, 10))
+			err = tx.exec(`INSERT OR REPLACE INTO book_openings (bank_account_id, day, amount) VALUES (?, ?, ?)`, b.ID, int64(b.OpenedOn), b.Opening)
+		} else {
+			err = tx.exec(`DELETE FROM book_openings WHERE bank_account_id = ?`, b.ID)
+		}
+		if err != nil {
+			return err
+		}
+		return tx.audit(ctx, accountID, book.DeedOpening, b.ID, d)
+	})
+}
+
+// entriesOf is the query of entries t in the order of a stretch. Those on time are read in the
+// order of their time, those that came late by id: an index has what is needed of either.
+func entriesOf(ctx context.Context, columns string, accountID int64, q book.EntryQuery) (query string, args []any, order string) {
+	var c conditions
+	c.add("t.account_id = ? AND t.id <= ? AND t.occurred_at >= ? AND t.occurred_at < ?", accountID, q.UntilID, q.From.Unix(), q.To.Unix())
+	index := "transactions_list"
+	if order = ` ORDER BY t.id`; q.Late {
+		c.add("t.id > ?", q.AfterID)
+	} else {
+		index, order = "transactions_time", ` ORDER BY t.occurred_at, t.id`
+		c.add("(t.occurred_at > ? OR t.id > ?)", q.From.Unix(), q.AfterID)
+	}
+	if q.BankAccountID != 0 {
+		c.add("t.bank_account_id = ?", q.BankAccountID)
+	}
+	if limit := limitOf(ctx); limit != nil {
+		c.add("t.bank_account_id IN (SELECT value FROM json_each(?))", limit)
+	}
+	if q.Revenue {
+		c.add(isRevenue(true))
+	}
+	return `SELECT ` + columns + ` FROM transactions t INDEXED BY ` + index + ` WHERE ` + c.where.String(), c.args, order
+}
+
+func scanEntry(row scanner) (e book.Entry, err error) {
+	return e, row.Scan(&e.ID, &e.BankAccountID, &e.Number, &e.Type, &e.Amount, &e.Content, secondsInto(&e.Time), &e.DateOnly, &e.Balance)
+}
+
+func (s *Store) Entries(ctx context.Context, accountID int64, q book.EntryQuery) ([]book.Entry, error) {
+	query, args, order := entriesOf(ctx, `t.id, t.bank_account_id, t.number, t.type, t.amount, t.content, t.occurred_at, t.date_only,
+		coalesce(t.balance, 0)`, accountID, q)
+	return readAll(ctx, s, scanEntry, query+order+` LIMIT ?`, append(args, q.Limit)...)
+}
+
+func (s *Store) EntrySums(ctx context.Context, accountID int64, q book.EntryQuery) (app.Flow, error) {
+	query, args, _ := entriesOf(ctx, columnsOf(app.TransactionFilter{Sums: true}).rows, accountID, q)
+	return s.scanSums(ctx, query, args...)
+}

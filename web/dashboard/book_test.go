@@ -1,0 +1,113 @@
+package dashboard_test
+
+import (
+	"bytes"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"baoco/app/apptest"
+
+	"github.com/xuri/excelize/v2"
+)
+
+// The owner chooses a book, prints it, takes it as a file and closes it.
+func TestBookPages(t *testing.T) {
+	t.Parallel()
+	w, lan := dayWorld(t)
+	heading := []string{"name", "Hộ <A>", "address", "1 Lê Lợi", "place", "Chợ B", "tax_code", "0123456789-001"}
+	lan.Post("/book/heading", heading...).Goes(t, "/book")
+	lan.Post("/book/cash", "day", "2025-10-14", "amount", "5.000", "note", "chợ").Goes(t, "/book?period=2025-10")
+	lan.Post("/book/opening", "bank_account_id", "1", "day", "2025-10-01", "amount", "-70.000").Goes(t, "/book")
+	lan.Get("/book?period=2025-10").Shows(t, "Month 10 of 2025", "5,000\u00a0₫", "chợ", `value="0123456789-001"`, "−70,000",
+		"Close the books")
+	lan.Get("/book/sheet?period=2025-10").Shows(t, "Form S1a-HKD, Circular 152/2025/TT-BTC", "Hộ <A>", "1 Lê Lợi", "Chợ B",
+		"0123456789-001",
+		"Book of revenue from sales of goods and services", "Sales by bank transfer (3)", "507,000", "Sales for cash: chợ",
+		"1,912,000", "not closed")
+	lan.Get("/book/sheet?period=2025-10&by=transaction").Shows(t, "DH 2025-10-14 08:15:00", "300,000")
+	s2e := lan.Get("/book/sheet?period=2025-10&form=s2e")
+	s2e.Shows(t, "Detailed book of money, part II: money at banks", "ACB 19354957", "Balance at the beginning", "−70,000",
+		"BC2", "1,830,000", "Vietcombank")
+	lan.Get("/book/file?period=2025-10&format=csv").Shows(t, "Date (A),Description (B),Amount (1)",
+		"2025-10-14,Sales for cash: chợ,5000", ",Total,1912000")
+	file := lan.Get("/book/file?period=2025-10&form=s2e&format=xlsx")
+	f, err := excelize.OpenReader(strings.NewReader(file.Body))
+	apptest.Must(t, err)
+	rows, err := f.GetRows(f.GetSheetList()[0])
+	apptest.Must(t, err)
+	if rows[0][0] != "Household business: Hộ <A>" || rows[8][0] != "Document (A)" || rows[9][2] != "ACB 19354957" || rows[10][3] != "-70,000" {
+		t.Errorf("%q", rows[:11])
+	}
+	if name := file.Header.Get("Content-Disposition"); name != `attachment; filename="s2e-hkd-2025-10.xlsx"` {
+		t.Error(name)
+	}
+
+	lan.Get("/book/close?period=2025-10").Shows(t, "Close the books?", "31 Oct 2025")
+	lan.Post("/book/close?period=2025-10").Goes(t, "/book?period=2025-10")
+	lan.Get("/book?period=2025-10").Shows(t, "Closed through", "31 Oct 2025", "Open the book again")
+	for path, form := range map[string][]string{"/book/cash": {"day", "2025-10-01", "amount", "5.000"},
+		"/transactions/3/revenue": {"kind", "loan"}, "/book/opening": {"bank_account_id", "1", "day", "2025-12-01", "amount",
+			"5.000"}} {
+		refused := lan.Post(path, form...)
+		refused.WantStatus(t, http.StatusConflict)
+		refused.Shows(t, "This is in a closed book")
+	}
+	lan.Post("/book/close?period=2025-10").WantStatus(t, http.StatusConflict)
+	lan.Post("/book/heading", "name", "Hộ B").Goes(t, "/book")
+	lan.Get("/book/sheet?period=2025-10").Shows(t, "Hộ <A>")
+	lan.Get("/book/sheet?period=2025-11").Shows(t, "Hộ B")
+	lan.Post("/book/open").Goes(t, "/book")
+	lan.Get("/book/sheet?period=2025-10").Shows(t, "Hộ B")
+	lan.Post("/book/open").WantStatus(t, http.StatusConflict)
+
+	month := time.Now().In(w.Services.Ledger.Zone()).Format("2006-01")
+	lan.Post("/book/close?period="+month).WantStatus(t, http.StatusUnprocessableEntity)
+	for _, path := range []string{"/book/sheet?form=x", "/book/sheet?by=week", "/book/sheet?period=2999",
+		"/book?period=2025-10-01",
+		"/book/file?format=pdf", "/book/file?format=csv&form=x"} {
+		lan.Get(path).WantStatus(t, http.StatusUnprocessableEntity)
+	}
+	for _, form := range [][]string{{"day", "2025-13-01", "amount", "5"}, {"day", "2025-10-01", "amount", "5.00"}, {"day",
+		"2999-01-01", "amount", "5"},
+		{"day", "2025-10-01", "amount", "-5"}, {"day", "2025-10-01", "amount", "5", "note", strings.Repeat("a", 201)}} {
+		lan.Post("/book/cash", form...).WantStatus(t, http.StatusUnprocessableEntity)
+	}
+	wrong := lan.Post("/book/heading", "name", "Hộ C", "tax_code", "123")
+	wrong.WantStatus(t, http.StatusUnprocessableEntity)
+	wrong.Shows(t, "must be 10 or 13 digits", `value="Hộ C"`)
+}
+
+// Chromium prints the book on A4: it drops a page size that it doesn't understand.
+func TestBookIsPrintedOnA4(t *testing.T) {
+	t.Parallel()
+	browser, err := exec.LookPath("chromium-headless-shell")
+	if err != nil {
+		t.Skip("there is no chromium-headless-shell")
+	}
+	_, lan := dayWorld(t)
+	page := lan.Get("/book/sheet?period=2025-10&form=s2e").Body
+	style := regexp.MustCompile(`href="(/static/book\.css[^"]*)"`).FindStringSubmatch(page)
+	dir := t.TempDir()
+	apptest.Must(t, os.WriteFile(filepath.Join(dir, "book.css"), []byte(lan.Get(style[1]).Body), 0o600))
+	apptest.Must(t, os.WriteFile(filepath.Join(dir, "book.html"), []byte(strings.Replace(page, style[1], "book.css", 1)), 0o600))
+	pdf := filepath.Join(dir, "book.pdf")
+	out, err := exec.CommandContext(t.Context(), browser, "--no-sandbox", "--disable-gpu", "--no-pdf-header-footer",
+		"--print-to-pdf="+pdf,
+		"file://"+filepath.Join(dir, "book.html")).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	content, err := os.ReadFile(pdf)
+	apptest.Must(t, err)
+	box := regexp.MustCompile(`/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]`).FindSubmatch(content)
+	if box == nil || !bytes.HasPrefix(box[1], []byte("59")) || !bytes.HasPrefix(box[2],
+		[]byte("84")) { // 210 × 297 mm are 595 × 842 points
+		t.Errorf("the pages are %q", box)
+	}
+}
