@@ -11,6 +11,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/book"
 	"baoco/app/command/session"
 	"baoco/sqlitestore"
 )
@@ -65,6 +66,9 @@ var deedsOfCommands = []struct {
 	{"source link 1 --name A", app.DeedInboundLink, 1},
 	{"source remove 2", app.DeedSourceRemove, 2},
 	{"bank unlink 1", app.DeedBankAccountUnlink, 1},
+	{"book s2e --period 2025 --format csv", book.DeedExport, 0},
+	{"book close --period 2025", book.DeedClose, 1},
+	{"book open", book.DeedOpen, 1},
 	{"counter create till", app.DeedCounterLinkCreate, 1},
 	{"counter revoke 1", app.DeedCounterLinkRevoke, 1},
 	{"alert telegram --token-file DIR/token --chat 5", app.DeedAlertSet, 1},
@@ -103,6 +107,7 @@ var withoutDeeds = map[string]string{
 	"delivery pending": "it reads", "delivery show": "it reads", "source list": "it reads", "source show": "it reads",
 	"source log": "it reads", "source event": "it reads", "counter list": "it reads",
 	"alert list": "it reads", "account list": "it reads", "user list": "it reads", "audit list": "it reads",
+	"book s1a": "as book s2e", "book status": "it reads",
 	"source catch-up": "what the provider has is recorded as if it had called",
 	"user set-up":     "the link is used on a page, which has a line",
 	"delivery replay": "see TestDeedsOfPages: nothing has failed here", "user second-factor-off": "see TestDeedsOfPages: nobody has one here",

@@ -22,9 +22,10 @@ func bookCommand() *cli.Command {
 			Description: terminal.Example("baoco book "+string(form)+" --period 2026-11",
 				"baoco book "+string(form)+" --period 2026-Q4 --format xlsx --output-file "+name+".xlsx"),
 			Flags: terminal.AdminFlags(append(more, period,
-				&cli.StringFlag{Name: "format", Usage: "`FORMAT`: csv, csv-semicolon or xlsx", DefaultText: "a table"},
+				terminal.Choice(cli.StringFlag{Name: "format", Usage: "`FORMAT`: %s", DefaultText: "a table"}, sheet.CSV, sheet.XLSX, sheet.Semicolons),
 				&cli.StringFlag{Name: "output-file", Usage: "write `FILE`, which appears when it is complete (default: the standard output)"},
-				&cli.StringFlag{Name: "lang", Usage: "`LANGUAGE` of the file: vi or en", Value: string(app.Vietnamese)})...),
+				terminal.Choice(cli.StringFlag{Name: "lang", Usage: "`LANGUAGE` of the file: %s", Value: string(app.Vietnamese)},
+					app.Vietnamese, app.English))...),
 			Action: terminal.Interruptible(session.WithoutArguments(func(c *cli.Context, s *session.Session) error {
 				return writeBook(c, s, form)
 			})),
@@ -34,7 +35,8 @@ func bookCommand() *cli.Command {
 		Name: "book", Usage: "the books of a household business: revenue, and money at banks",
 		Subcommands: []*cli.Command{
 			read(book.S1a, "revenue", "the book of revenue, form S1a-HKD",
-				&cli.StringFlag{Name: "by", Usage: "a line for each `WHAT`: transaction, day or day-account", Value: string(book.ByDay)}),
+				terminal.Choice(cli.StringFlag{Name: "by", Usage: "a line for each `WHAT`: %s", Value: string(book.ByDay)},
+					book.ByTransaction, book.ByDay, book.ByDayAccount)),
 			read(book.S2e, "banks", "the book of money at banks, form S2e-HKD"),
 			{
 				Name: "close", Usage: "close the books through the end of a period: they don't change any more",
@@ -77,9 +79,6 @@ func writeBook(c *cli.Context, s *session.Session, form book.Form) error {
 		return err
 	}
 	lang := app.Lang(c.String("lang"))
-	if lang != app.Vietnamese && lang != app.English {
-		return terminal.Usagef("--lang must be vi or en, not %q", string(lang))
-	}
 	b, err := s.Services.Books.Book(c.Context, s.Account, book.Request{Form: form, Period: p, By: book.Grouping(c.String("by"))})
 	if err != nil {
 		return err
@@ -88,8 +87,8 @@ func writeBook(c *cli.Context, s *session.Session, form book.Form) error {
 	switch {
 	case format == "" && path == "":
 		return printBook(c, b, lang)
-	case !format.Known():
-		return terminal.Usagef("--format must be csv, csv-semicolon or xlsx, not %q", string(format))
+	case format == "":
+		format = sheet.CSV
 	}
 	if err := s.Services.Ledger.Audit(c.Context, s.Account, book.DeedExport, 0, app.AuditNamed(b.Text.Number+" "+p.String())); err != nil {
 		return err

@@ -281,15 +281,18 @@ func TestAuditPagesAndExport(t *testing.T) {
 
 // notDeeds are the actions without a line of their own, and why.
 var notDeeds = map[string]string{
-	"POST /logout":                        "it ends the own session only",
-	"POST /look":                          "a cookie of the browser",
-	"POST /till":                          "it is counted in the line of POST /payments",
-	"POST /till/{id}/ask":                 "what was asked says who asked",
-	"POST /guide":                         "which page is shown first",
-	"POST /tools/signature":               "it calculates",
-	"POST /webhooks/{id}/env":             "it writes a file for the browser, of a secret that the browser has",
-	"POST /streams/{id}/env":              "it writes a file for the browser, of a secret that the browser has",
-	"POST /inbound/sources/{id}/catch-up": "what the provider has is recorded as if it had called",
+	"POST /logout":                         "it ends the own session only",
+	"POST /look":                           "a cookie of the browser",
+	"POST /till":                           "it is counted in the line of POST /payments",
+	"POST /till/{id}/ask":                  "what was asked says who asked",
+	"POST /guide":                          "which page is shown first",
+	"POST /tools/signature":                "it calculates",
+	"POST /settings/alerts/telegram/chats": "it asks Telegram",
+	"POST /settings/phones/{id}":           "when a phone of one's own rings",
+	"POST /settings/phones/{id}/test":      "the phone of whoever asks rings",
+	"POST /webhooks/{id}/env":              "it writes a file for the browser, of a secret that the browser has",
+	"POST /streams/{id}/env":               "it writes a file for the browser, of a secret that the browser has",
+	"POST /inbound/sources/{id}/catch-up":  "what the provider has is recorded as if it had called",
 }
 
 // doors does deeds, each through its own door, and looks at what the audit log has of
@@ -577,6 +580,8 @@ func TestDeedsOfPages(t *testing.T) {
 	d.through("POST /settings/sign-in/passkeys/{id}/remove", app.DeedUserPasskeyRemove, 1,
 		post(b, "/settings/sign-in/passkeys/1/remove", "present_password", password))
 	d.through("POST /settings/sign-in/off", app.DeedUserFactorOff, 1, post(b, "/settings/sign-in/off", "present_password", password))
+	d.through("POST /settings/phones", app.DeedAlertSet, 1, post(b, "/settings/phones", subscription(t, "https://push.example.vn/lan")...))
+	d.through("POST /settings/phones/{id}/remove", app.DeedAlertRemove, 1, post(b, "/settings/phones/1/remove"))
 	d.through("POST /settings/sign-out", app.DeedUserSignOut, 1, post(b, "/settings/sign-out"))
 
 	for _, p := range dashboard.Pages {

@@ -163,6 +163,7 @@ func (s *Server) forgetPhone(v *visit) error {
 // pages below its own address.
 func (s *Server) serviceWorker(v *visit) error {
 	v.SetPathValue("name", "sw.js")
+	v.w.Header().Set("Cache-Control", "no-cache")
 	s.static(v.w, v.Request)
 	return nil
 }
