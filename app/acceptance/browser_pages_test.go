@@ -42,6 +42,7 @@ var browserPages = []string{
 	"/payments/1/cancel", "/payments/99",
 	"/till", "/till/2", "/till/99", "/till/display", "/till/2/receipt", "/shifts", "/shifts/1", "/shifts/1?paper=58",
 	"/transactions/import", "/transactions/import/1/undo", "/day", "/day?date=2026-11-02",
+	"/book", "/book/sheet?form=s1a&period=2026-11", "/book/sheet?form=s2e&period=2026-11", "/book/close?period=2026-10", "/book/open", "/book/revenue",
 	"/banks", "/banks/new", "/banks/1", "/banks/1/unlink",
 	"/webhooks", "/webhooks/new", "/webhooks/1", "/webhooks/1/edit", "/webhooks/1/rotate", "/webhooks/1/replay",
 	"/webhooks/1/delete", "/tools/signature",
@@ -53,7 +54,7 @@ var browserPages = []string{
 	"/keys", "/keys/1/revoke",
 	"/settings", "/settings/sign-out", "/settings/sign-in", "/settings/sign-in/others", "/settings/users/2", "/settings/users/2/remove",
 	"/settings/counters/1/revoke", "/settings/codes", "/settings/codes?content=DH001234", "/settings/codes/1/delete", "/settings/alerts",
-	"/settings/alerts/email/remove", "/settings/audit", "/settings/audit?noun=webhook&id=1", "/settings/audit?way=kite", "/system",
+	"/settings/phones", "/settings/alerts/email/remove", "/settings/audit", "/settings/audit?noun=webhook&id=1", "/settings/audit?way=kite", "/system",
 	"/counter", "/counter/wrong", "/setup/wrong", "/help", "/help/receiver", "/help/install", "/help/wrong",
 }
 
@@ -62,7 +63,7 @@ func TestBrowserPagesAreAll(t *testing.T) {
 	t.Parallel()
 	for _, page := range webtest.PagesWithout(browserPages, "/login", "/login/code", "/login/passkey/options",
 		"/settings/sign-in/passkeys/options", "/settings/sign-in/passkeys/{id}", "/manifest.webmanifest", "/banks/{id}/qr.png",
-		"/counter/manifest.webmanifest", "/till/manifest.webmanifest", "/counter/{token}/manifest.webmanifest", "/counter/backlog") {
+		"/counter/manifest.webmanifest", "/till/manifest.webmanifest", "/counter/{token}/manifest.webmanifest", "/counter/backlog", "/sw.js") {
 		t.Errorf("TestBrowserPages doesn't visit %s", page)
 	}
 }

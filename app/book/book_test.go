@@ -315,7 +315,8 @@ func (s *shop) importFile(days ...string) int64 {
 	var rows []inbound.Incoming
 	for _, at := range days {
 		s.moves++
-		e := inbound.Incoming{Number: fmt.Sprint("F", s.moves), Gateway: "ACB", AccountNumber: "1000", Type: app.In, Amount: 5, Content: "of a file"}
+		e := inbound.Incoming{Number: fmt.Sprint("F", s.moves), Gateway: "ACB", AccountNumber: "1000", Type: app.In, Amount: 5,
+			Content: "of a file"}
 		e.SetDate(at, s.zone)
 		rows = append(rows, e)
 	}

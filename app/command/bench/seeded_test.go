@@ -260,7 +260,8 @@ func (s *seeded) get(b *testing.B, header, value, list string) {
 		"{dates}", "from="+month.Format(app.DateLayout)+"&to="+month.AddDate(0, 1, 0).Format(app.DateLayout),
 		"{last}", fmt.Sprint(min(10_000, *rows/app.DefaultPageSize)), "{rows}", fmt.Sprint(*rows), "{some}", fmt.Sprint(max(1, *rows/3)),
 		"{bank}", fmt.Sprint(s.bank), "{hook}", fmt.Sprint(s.hook), "{source}", fmt.Sprint(s.source.ID),
-		"{year}", month.Format(app.DateLayout), "{unassigned}", fmt.Sprint(*rows+1), "{file}", fmt.Sprint(s.file), "{payment}",
+		"{year}", month.Format(app.DateLayout), "{month}", month.Format("2006-01"), "{unassigned}", fmt.Sprint(*rows+1), "{file}",
+		fmt.Sprint(s.file), "{payment}",
 		fmt.Sprint(s.bill-1), "{bill}", fmt.Sprint(s.bill),
 	)
 	for line := range strings.Lines(list) {
@@ -347,6 +348,12 @@ const seededPages = `
 		a day: /day
 		a day of a year ago: /day?date={year}
 		a day as a file: /day/file?date={year}
+		the books: /book
+		the book of revenue of a month: /book/sheet?form=s1a&period={month}
+		the book of money at banks of a month: /book/sheet?form=s2e&period={month}
+		the books, close: /book/close?period={month}
+		the books, open: /book/open
+		what is revenue: /book/revenue
 		import: /transactions/import
 		import, undo: /transactions/import/{file}/undo
 		webhooks: /webhooks
@@ -362,6 +369,7 @@ const seededPages = `
 		a stream, edit: /streams/1/edit
 		a stream, rotate: /streams/1/rotate
 		a stream, delete: /streams/1/delete
+		phones that ring: /settings/phones
 		the signature tool: /tools/signature?webhook_id={hook}
 		deliveries: /deliveries
 		deliveries, the last page: /deliveries?page={last}
@@ -480,7 +488,7 @@ func TestSeededPages(t *testing.T) {
 		}
 	}
 	for _, page := range webtest.PagesWithout(paths, "/login", "/login/code", "/login/passkey/options", "/settings/sign-in/passkeys/options",
-		"/settings/sign-in/passkeys/{id}", "/setup/{token}", "/counter/{token}", "/counter/{token}/manifest.webmanifest") {
+		"/settings/sign-in/passkeys/{id}", "/setup/{token}", "/counter/{token}", "/counter/{token}/manifest.webmanifest", "/sw.js") {
 		t.Errorf("%s isn't measured: seededPages needs a line", page)
 	}
 }
