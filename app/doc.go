@@ -14,7 +14,8 @@
 //
 //   - main.go: calls command.Run.
 //   - app/payment: asking for money and seeing it come: requests, matching, verdicts,
-//     shifts, counter links. app/access: users, sign-in, second factors, API keys.
+//     shifts, counter links. app/book: what is revenue, the books that the tax law asks
+//     for, and their closing. app/access: users, sign-in, second factors, API keys.
 //     app/upkeep: the state of the installation, backups, pruning, checks, the replica.
 //   - app/target: which addresses may be called. app/delivery: webhooks, deliveries,
 //     attempts, resends, signatures, explanations. app/inbound: sources, calls, lists,
@@ -96,6 +97,11 @@
 //     money comes, recorder.match in sqlitestore/record.go → MatchTransfer in
 //     app/payment/match.go, which asks the store by code, by reference and by amount
 //     → the store counts the transfer in the request.
+//   - A line of a book: Service.Book in app/book (closings, heading, bank accounts) →
+//     closing.go (the stretches of the period: what stands in it, and what came late for the
+//     closing before) → sqlitestore, closing.go (Entries: a page of a stretch; what is revenue
+//     is revenueOf in mark.go) → book.go again (lines and sums) → a page, app/sheet or
+//     app/command.
 //   - A request of the management API: web/web.go and mux.go (find the house) →
 //     web/api, routes.go (the table) → request.go (key, limit, scope, body) → the
 //     noun's file → a few calls of services → JSON. Every error is mapped in one
@@ -128,9 +134,8 @@
 //     openapi.yaml, web/docs/vi.json, testdata/api, and testdata/cli: what web/api encodes
 //     is also what the command line prints with -o json. What a webhook's body says of a
 //     transaction is Payload in app/delivery/signature.go.
-//   - A column of the export: app/sheet, its header and width in sheet.go, its cell in
-//     csv.go and in xlsx.go; the headers that an import mustn't take for others in
-//     app/statement, fields.go.
+//   - A column of the export: app/sheet, its name, its width and its cell in sheet.go; the
+//     headers that an import mustn't take for others in app/statement, fields.go.
 //   - A wait between attempts: RetrySchedule in app/delivery/delivery.go, and where texts
 //     count the attempts: "six" and "sáu".
 //   - An answer by which a shop took a delivery: WebhookKind.Verdict in
@@ -148,6 +153,8 @@
 //     below; TestTexts refuses those that were settled against, and two translations
 //     of one text. A translator gets all texts as one table, with their places, by
 //     "go test ./app/acceptance -run TestTexts -texts /tmp/texts.tsv".
+//   - A form of the tax law that changes: another entry in app/book/forms.json with the day from
+//     which it is valid. A kind of money that is no revenue: app/book/mark.go.
 //   - A page of the help: a file in web/dashboard/help/vi and one in en, with the
 //     same headings and links, and a link to it from first-hour.md. Names that
 //     stand in the dashboard are in italics: a test compares them.
@@ -221,6 +228,10 @@
 //   - Note (ghi chú): what somebody of the shop wrote about a transaction. Balance
 //     (số dư): what a provider said was on a bank account after a transaction;
 //     nothing is calculated.
+//   - Revenue (doanh thu): money in, but for what somebody marked (đánh dấu), or a rule (quy tắc)
+//     says, is something else. Book (sổ): a form of the law for a period, computed whenever
+//     somebody asks. Closing (chốt sổ): the books don't change any more up to a day. Late: of a
+//     time that was closed before it was recorded. Opening balance (số dư đầu kỳ).
 //   - DayBook (sổ ngày): what came in and went out on one day. Report (tổng kết
 //     ngày): the message about it that a channel gets at closing time.
 //   - Code (mã thanh toán): a payment code, which the customer writes into the content of

@@ -97,8 +97,11 @@ func (s *Store) AddRule(ctx context.Context, accountID int64, r book.Rule, check
 		if err != nil {
 			return err
 		}
-		id, err := tx.insert(`INSERT INTO book_rules (account_id, bank_account_id, text, search, kind, since)
-			VALUES (?1, ?2, ?3, ?4, ?5, `+closings+`)`, accountID, nullIfZero(r.BankAccountID), r.Text, search, string(r.Kind))
+		id, err := scanOne[int64](tx.queryRow(`SELECT coalesce(max(id), 0) + 1 FROM book_rules WHERE account_id = ?`, accountID))
+		if err == nil {
+			err = tx.exec(`INSERT INTO book_rules (account_id, id, bank_account_id, text, search, kind, since)
+				VALUES (?1, ?2, ?3, ?4, ?5, ?6, `+closings+`)`, accountID, id, nullIfZero(r.BankAccountID), r.Text, search, string(r.Kind))
+		}
 		if err == nil {
 			err = tx.exec(`UPDATE accounts SET marks_revenue = 1 WHERE id = ?`, accountID)
 		}
@@ -128,7 +131,7 @@ func (s *Store) RemoveRule(ctx context.Context, accountID, id int64) error {
 		}
 		name, err := ruleName(tx, accountID, r)
 		if err == nil {
-			err = tx.exec(`UPDATE book_rules SET until = `+closings+` WHERE id = ?2`, accountID, id)
+			err = tx.exec(`UPDATE book_rules SET until = `+closings+` WHERE account_id = ?1 AND id = ?2`, accountID, id)
 		}
 		if err != nil {
 			return err

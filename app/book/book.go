@@ -144,11 +144,11 @@ func (b *Book) entries(ctx context.Context, q EntryQuery, take func(e Entry, day
 }
 
 // text describes an entry. One that came late has the day on which it happened.
-func (b *Book) text(e Entry, late bool) app.Text {
-	if !late {
+func (st Stretch) text(e Entry) app.Text {
+	if !st.Late {
 		return app.Text{EN: e.Content, VI: e.Content}
 	}
-	at := e.Time.In(b.service.zone)
+	at := e.Time.In(st.zone)
 	return app.Textf("(dated %s, recorded after that book was closed) %s", "(phát sinh ngày %s, ghi nhận sau khi chốt sổ) %s",
 		at.Format("02/01/2006"), e.Content)
 }
@@ -192,7 +192,7 @@ func (b *Book) revenue(ctx context.Context, take func(Line) error) error {
 			}
 			day = at
 			if b.By == ByTransaction || st.Late {
-				return put(Line{Day: at, Text: b.text(e, st.Late), ID: e.ID}, e.Amount)
+				return put(Line{Day: at, Text: st.text(e), ID: e.ID}, e.Amount)
 			}
 			of := e.BankAccountID
 			if b.By == ByDay {
@@ -247,9 +247,7 @@ func (b *Book) account(ctx context.Context, account BankAccount, take func(Line)
 			return err
 		}
 		balance = account.Opening + sums.In.Total - sums.Out.Total
-	}
-	period, err := b.sums(ctx, account.ID, since, from, b.to)
-	if err != nil || !known && period == (app.Flow{}) {
+	} else if sums, err := b.sums(ctx, account.ID, since, from, b.to); err != nil || sums == (app.Flow{}) {
 		return err
 	}
 	told := tellings{balance: balance, known: known}
@@ -263,14 +261,18 @@ func (b *Book) account(ctx context.Context, account BankAccount, take func(Line)
 	if err := take(opening); err != nil {
 		return err
 	}
+	var in, out int64
 	for _, st := range b.calendar.stretches(from, b.to) {
 		err := b.entries(ctx, EntryQuery{Stretch: st.since(since), BankAccountID: account.ID}, func(e Entry, day app.Day) error {
-			l := Line{Document: e.Number, Day: day, Text: b.text(e, st.Late), In: &e.Amount, ID: e.ID}
+			l := Line{Document: e.Number, Day: day, Text: st.text(e), In: &e.Amount, ID: e.ID}
 			if l.Document == "" {
 				l.Document = "BC" + strconv.FormatInt(e.ID, 10)
 			}
 			if e.Type == app.Out {
 				l.In, l.Out = nil, &e.Amount
+				out += e.Amount
+			} else {
+				in += e.Amount
 			}
 			l.Text = told.after(e, l.Text, st.Late)
 			return take(l)
@@ -279,8 +281,8 @@ func (b *Book) account(ctx context.Context, account BankAccount, take func(Line)
 			return err
 		}
 	}
-	if err := take(Line{Kind: Sum, Text: app.Text{EN: "Total of the period", VI: "Cộng phát sinh trong kỳ"}, In: &period.In.Total,
-		Out: &period.Out.Total}); err != nil {
+	total := Line{Kind: Sum, Text: app.Text{EN: "Total of the period", VI: "Cộng phát sinh trong kỳ"}, In: &in, Out: &out}
+	if err := take(total); err != nil {
 		return err
 	}
 	return take(Line{Kind: Sum, Text: app.Text{EN: "Balance at the end", VI: "Số dư cuối kỳ"}, In: told.shown()})

@@ -85,7 +85,7 @@ type Stretch struct {
 	Late             bool
 
 	day  app.Day        // on which late ones stand
-	zone *time.Location // of the days of the others
+	zone *time.Location // of the days of the book
 }
 
 // after is the stretch without its transactions up to one.
@@ -119,7 +119,8 @@ func (c calendar) stretches(from, to time.Time) (list []Stretch) {
 		if i > 0 {
 			last := c.closings[i-1]
 			if begins := last.EndsAt; !begins.Before(from) && begins.Before(to) {
-				list = append(list, Stretch{To: begins, AfterID: last.LastID, UntilID: book.UntilID, Late: true, day: last.Through + 1})
+				late := Stretch{To: begins, AfterID: last.LastID, UntilID: book.UntilID, Late: true, day: last.Through + 1, zone: book.zone}
+				list = append(list, late)
 			}
 			book = book.since(last.EndsAt)
 		}

@@ -107,7 +107,7 @@ type Rule struct {
 
 // Bounds of the rules. Each costs some time for every line of a book.
 const (
-	maxRules    = 30
+	maxRules    = 15
 	minRuleText = 3
 	maxRuleText = 100
 )

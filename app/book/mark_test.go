@@ -142,7 +142,7 @@ func TestRefusedMarks(t *testing.T) {
 	}
 	for n := range 40 {
 		err := s.books.AddRule(t.Context(), 1, book.Rule{Text: fmt.Sprintf("text %03d", n), Kind: book.Loan})
-		if refused := n >= 30; (err != nil) != refused || refused && app.CodeOf(err) != app.CodeLimitReached {
+		if refused := n >= 15; (err != nil) != refused || refused && app.CodeOf(err) != app.CodeLimitReached {
 			t.Errorf("rule %d: %v", n, err)
 		}
 	}

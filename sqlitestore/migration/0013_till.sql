@@ -103,16 +103,16 @@ CREATE TABLE book_closings (
 -- Rules by which money in is no revenue. A rule holds in the books after the closing since, up to
 -- that of the closing until.
 CREATE TABLE book_rules (
-  id              INTEGER PRIMARY KEY AUTOINCREMENT,
   account_id      INTEGER NOT NULL REFERENCES accounts,
+  id              INTEGER NOT NULL,
   bank_account_id INTEGER REFERENCES bank_accounts, -- NULL: it is about a text
+  search          TEXT NOT NULL, -- the text, folded; empty: it is about a bank account
   text            TEXT NOT NULL, -- in contents
-  search          TEXT NOT NULL, -- the same, folded; empty: it is about a bank account
   kind            TEXT NOT NULL,
   since           INTEGER NOT NULL, -- how many closings there were when it was made
-  until           INTEGER           -- and when it was removed; NULL: it is in force
-) STRICT;
-CREATE INDEX book_rules_account ON book_rules (account_id);
+  until           INTEGER,          -- and when it was removed; NULL: it is in force
+  PRIMARY KEY (account_id, id)
+) STRICT, WITHOUT ROWID;
 
 -- Sales for cash, one sum a day.
 CREATE TABLE book_cash (
