@@ -136,7 +136,11 @@ func (s *Store) RemovePhone(ctx context.Context, userID, id int64) error {
 }
 
 func (s *Store) PaymentsToPush(ctx context.Context, after int64, since time.Time) ([]app.Transaction, int64, error) {
-	if after < 0 {
+	rings, err := readOne[bool](ctx, s, `SELECT EXISTS (SELECT 1 FROM phones WHERE payments = 1)`)
+	if err != nil {
+		return nil, after, err
+	}
+	if after < 0 || !rings {
 		newest, err := readOne[int64](ctx, s, `SELECT coalesce(max(id), 0) FROM transactions`)
 		return nil, newest, err
 	}

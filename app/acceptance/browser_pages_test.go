@@ -56,7 +56,8 @@ var browserPages = []string{
 	"/keys", "/keys/1/revoke",
 	"/settings", "/settings/sign-out", "/settings/sign-in", "/settings/sign-in/others", "/settings/users/2", "/settings/users/2/remove",
 	"/settings/counters/1/revoke", "/settings/codes", "/settings/codes?content=DH001234", "/settings/codes/1/delete", "/settings/alerts",
-	"/settings/phones", "/settings/alerts/email/remove", "/settings/audit", "/settings/audit?noun=webhook&id=1", "/settings/audit?way=kite", "/system",
+	"/settings/phones",
+	"/settings/alerts/email/remove", "/settings/audit", "/settings/audit?noun=webhook&id=1", "/settings/audit?way=kite", "/system",
 	"/counter", "/counter/wrong", "/setup/wrong", "/help", "/help/receiver", "/help/install", "/help/wrong",
 }
 

@@ -71,6 +71,7 @@ type Store interface {
 	SettlePhone(ctx context.Context, id int64, conditions []Condition) error
 	// PaymentsToPush lists money in of the transactions after an id that were recorded since
 	// a time, but for that of statement files and of bank accounts that are off. seen is the
-	// last transaction that it looked at; after -1 it lists none, and seen is the newest.
+	// last transaction that it looked at; after -1, and where no phone rings for payments, it lists
+	// none, and seen is the newest.
 	PaymentsToPush(ctx context.Context, after int64, since time.Time) (list []app.Transaction, seen int64, _ error)
 }
