@@ -56,6 +56,33 @@ func TestLogLeavesRoom(t *testing.T) {
 	}
 }
 
+// A server begins a new log also where another process had the file open when the last one
+// ended. In a log whose sync failed it would acknowledge what isn't on the disk.
+func TestNewLog(t *testing.T) {
+	t.Parallel()
+	db := filepath.Join(t.TempDir(), "baoco.db")
+	must(t, sqlitestore.Create(t.Context(), db, app.DefaultZone, time.Now()))
+	s := open(t, db, true)
+	other := openToRead(t, db)
+	defer other.Close()
+	ask(t, other, `SELECT count(*) FROM accounts`)
+	must(t, s.Write(t.Context(), func(exec func(string, ...any) error) error {
+		return exec(`INSERT INTO settings (name, value) VALUES ('probe', 'x')`)
+	}))
+	must(t, s.Close())
+	if size(t, db+"-wal") == 0 {
+		t.Fatal("the close of the first server emptied the log")
+	}
+	s = open(t, db, true)
+	defer s.Close()
+	if n := size(t, db+"-wal"); n != 0 {
+		t.Errorf("the second server begins with %d bytes in the log", n)
+	}
+	if rows := ask(t, other, `SELECT value FROM settings WHERE name = 'probe'`); len(rows) != 1 {
+		t.Error(rows)
+	}
+}
+
 func size(t *testing.T, path string) int64 {
 	t.Helper()
 	info, err := os.Stat(path)

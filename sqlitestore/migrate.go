@@ -16,15 +16,14 @@ import (
 // upToDate migrates the file to the present schema, under the lock that a serving
 // process holds: an older server must not meet tables that it doesn't know. It
 // returns ErrOlder if a server has the lock.
-//
-// It opens and closes the file before anything else does: the close of a last connection
-// copies the log into the file. A log that a server left after a failed sync may not be on
-// the disk, and what is acknowledged after it in the same log would be lost with it.
 func (s *Store) upToDate(ctx context.Context, migrating func(Migration)) (err error) {
 	db := openOne(s.path, url.Values{"mode": {"rw"}, "_txlock": {"immediate"}, "_busy_timeout": {"5000"}})
 	defer db.Close()
 	m := Migration{To: s.schema.version(), Kept: beforeSchema(s.path, s.schema.version())}
-	if m.From, err = s.schema.versionAtOnce(ctx, db, s.path); err != nil || m.From == m.To {
+	if m.From, err = s.schema.versionAtOnce(ctx, db, s.path); err == nil {
+		err = s.newLog(ctx, db)
+	}
+	if err != nil || m.From == m.To {
 		return err
 	}
 	if s.lock == nil {
@@ -50,6 +49,20 @@ func (s *Store) upToDate(ctx context.Context, migrating func(Migration)) (err er
 		migrating(m)
 	}
 	return applyMigrations(ctx, db, s.schema, s.path)
+}
+
+// newLog copies the log that another process left into the file, so that a server begins a new
+// one. A log whose sync failed may not be on the disk, and what a server acknowledges after it in
+// the same log would be lost with it when the power fails. On a full disk there may be no room to
+// copy it; then the next checkpoint does.
+func (s *Store) newLog(ctx context.Context, db *sql.DB) error {
+	if s.lock == nil {
+		return nil
+	}
+	if _, err := db.ExecContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`); isFatal(err) {
+		return storageError(err)
+	}
+	return nil
 }
 
 // versionAtOnce is versionOf in one transaction: another process may migrate the file
