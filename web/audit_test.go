@@ -13,6 +13,7 @@ import (
 	"baoco/app"
 	"baoco/app/access"
 	"baoco/app/apptest"
+	"baoco/app/book"
 	"baoco/web"
 	"baoco/web/webtest"
 )
@@ -88,6 +89,8 @@ func TestDeedsOfAPI(t *testing.T) {
 	through("POST /api/v1/transactions", 0,
 		`{"transferType":"IN","transferAmount":20000,"accountNumber":"`+apptest.SomeAccount+`","transactionNumber":"FT9"}`,
 		app.DeedTransactionRecord, 0)
+	recorded := number(`SELECT max(id) FROM transactions`)
+	through("PUT /api/v1/transactions/{id}", recorded, `{"revenue":false}`, book.DeedMark, recorded)
 	attempts(1)
 	delivery := number(`SELECT max(id) FROM deliveries WHERE transaction_id IS NOT NULL`)
 	through("POST /api/v1/deliveries/{id}/send-now", delivery, "", app.DeedDeliverySendNow, delivery)
