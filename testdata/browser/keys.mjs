@@ -36,7 +36,7 @@ for (const path of ['/transactions', '/transactions/1', ...job.paper]) {
   const paper = await page.evaluate(() => ({
     background: getComputedStyle(document.body).backgroundColor,
     ink: getComputedStyle(document.querySelector('h1')).color,
-    buttons: [...document.querySelectorAll('nav, button, .button, form')].filter((e) => e.checkVisibility() && !e.matches('[data-rows-form], :has(.prose)')).length,
+    buttons: [...document.querySelectorAll('nav:not(.pages), button, .button, form')].filter((e) => e.checkVisibility() && !e.matches('[data-rows-form], :has(.prose)')).length,
     head: document.querySelector('.printed')?.checkVisibility(),
   }));
   check(paper.background === 'rgb(255, 255, 255)', `${path} is printed on ${paper.background}`);

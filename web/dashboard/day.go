@@ -60,7 +60,9 @@ func (s *Server) dayPage(v *visit) error {
 	title := app.Text{EN: "Day book", VI: "Sổ ngày"}
 	if v.URL.Query().Get("paper") == "58" && wrong == nil {
 		v.live = false
-		return s.write(v, 200, "slip", s.view(v, "day", title, data))
+		page := s.view(v, "day", title, data)
+		page.Title += " " + v.Date(day)
+		return s.writeSlip(v, "day-slip", page)
 	}
 	return s.render(v, wrong, pageHead{"day", "day", title}, data)
 }

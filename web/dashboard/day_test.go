@@ -1,10 +1,13 @@
 package dashboard_test
 
 import (
+	"crypto/sha256"
+	"encoding/base64"
 	"fmt"
 	"html"
 	"net/http"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -71,6 +74,10 @@ func TestDayPage(t *testing.T) {
 	if got := hoursOf(slip); got != "00:00 (1) 08:00 (1)" {
 		t.Error(got)
 	}
+	// Its paper is as long as it has lines, and the policy knows the style that says so.
+	if empty := slipHeight(t, b.Get("/day?date=2025-10-01&paper=58")); slipHeight(t, slip) < empty+4*8 {
+		t.Errorf("the slip of a day is %d mm long, of an empty one %d mm", slipHeight(t, slip), empty)
+	}
 	b.Get("/day?date=2025-10-07").Hides(t, "09:00")
 	next := b.Get("/day?date=2025-10-15")
 	if strings.Count(next.Body, "5,500,000") != 1 {
@@ -91,6 +98,22 @@ func TestDayPage(t *testing.T) {
 	b.Get("/transactions").Shows(t, `<a href="/day?date=2025-10-14">`)
 	w.User(1, "hoa", access.RoleDeveloper)
 	w.Browser().SignIn("hoa").Get("/transactions").Hides(t, `/day?date=`)
+}
+
+// slipHeight is how long the paper of a slip is, in mm.
+func slipHeight(t *testing.T, slip webtest.Answer) int {
+	t.Helper()
+	style := regexp.MustCompile(`<style>(@page \{ size: 58mm (\d+)mm; \})</style>`).FindStringSubmatch(slip.Body)
+	if style == nil {
+		t.Fatalf("no style names the paper: %s", slip.Body)
+	}
+	sum := sha256.Sum256([]byte(style[1]))
+	if policy := slip.Header.Get("Content-Security-Policy"); !strings.Contains(policy, base64.StdEncoding.EncodeToString(sum[:])) {
+		t.Errorf("the policy %s forbids %s", policy, style[1])
+	}
+	height, err := strconv.Atoi(style[2])
+	apptest.Must(t, err)
+	return height
 }
 
 // hoursOf are the hours of a slip, each with its number of payments.

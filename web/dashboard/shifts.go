@@ -88,7 +88,7 @@ func (s *Server) showShift(v *visit, shift payment.Shift, form shiftForm, wrong 
 	data.Open = data.Closing.OpenBills()
 	title := app.Textf("Shift of %s", "Ca của %s", app.Isolated(shift.UserName))
 	if v.URL.Query().Get("paper") == "58" && wrong == nil {
-		return s.write(v, 200, "shift-slip", s.view(v, "till", title, data))
+		return s.writeSlip(v, "shift-slip", s.view(v, "till", title, data))
 	}
 	return s.render(v, wrong, pageHead{"shift", "till", title}, data)
 }

@@ -252,7 +252,7 @@ func (s *Server) showReceipt(v *visit, data receiptData) (err error) {
 		return err
 	}
 	data.Cashier = shift.UserName
-	return s.write(v, 200, "receipt", s.view(v, "till", app.Textf("Receipt %s", "Biên nhận %s", r.Code), data))
+	return s.writeSlip(v, "receipt", s.view(v, "till", app.Textf("Receipt %s", "Biên nhận %s", r.Code), data))
 }
 
 // liveTill streams the cards of the visitor's till, and the bill that it shows.

@@ -64,7 +64,7 @@ showPrint();
 document.addEventListener("refreshed", showPrint);
 document.addEventListener("click", (event) => { if (event.target.closest("[data-print]")) print(); });
 
-if ("printNow" in document.body.dataset) print();
+if ($("[data-print-now]")) print();
 
 // A choice in the filter of a list counts at once.
 document.addEventListener("change", (event) => {

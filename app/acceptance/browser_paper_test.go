@@ -1,0 +1,62 @@
+package acceptance_test
+
+import (
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"baoco/app"
+	"baoco/app/apptest"
+	"baoco/app/payment"
+)
+
+// TestBrowserPaper prints what a shop prints: on a roll of 58 mm, all on one page as long as
+// its lines, and on A4.
+func TestBrowserPaper(t *testing.T) {
+	t.Parallel()
+	tools := findBrowser(t)
+	dir := t.TempDir()
+	p := serveIn(t, dir, anyPort)
+	do(t, dir, "bank", "link", "--bank", "ACB", "--number", "19354957", "--name", "NGUYEN VAN A")
+	do(t, dir, "code", "create", "--prefix", "DH", "--min-length", "8")
+	createOwner(t, dir)
+	admin := (&apptest.World{T: t, Path: filepath.Join(dir, "baoco.db")}).Admin()
+	as := app.ActingAs(t.Context(), app.Actor{Way: app.WayDashboard, Name: "lan", At: time.Now()})
+	for i := range 40 {
+		amount := int64(50_000 + 1000*i)
+		bill, err := admin.Payments.CreatePaymentRequest(as, 1, payment.RequestCreate{Amount: amount, CashierID: 1, ExpiresIn: time.Hour},
+			app.IdempotencyKey{}, time.Now())
+		must(t, err)
+		pay := func(amount int64, content string) {
+			do(t, dir, "transaction", "add", "--amount", strconv.FormatInt(amount, 10), "--content", content)
+		}
+		switch {
+		case i == 0: // three transfers, and too much
+			pay(20_000, bill.Code)
+			pay(20_000, bill.Code)
+			pay(20_000, bill.Code)
+		case i == 1:
+			pay(1000, bill.Code)
+		case i%2 == 0:
+			pay(amount, "CHUYEN TIEN DON "+bill.Code)
+		default:
+			pay(amount, "LE VAN C CHUYEN TIEN MUA HANG TAI QUAY SO 2")
+		}
+	}
+	for range 12 {
+		do(t, dir, "transaction", "add", "--amount", "1000", "--content", "TIEN XE")
+	}
+	month := app.DayOf(time.Now(), time.Local).MonthStart()
+	list := "/transactions?q=&type=IN&min=1k&from=" + month.String() + "&to=" + app.DayOf(time.Now(), time.Local).String()
+	tools.drive(t, "paper.mjs", map[string]any{"base": p.url, "name": "lan", "password": browserPassword, "papers": []map[string]any{
+		{"path": "/day?paper=58", "roll": true},
+		{"path": "/shifts/1?paper=58", "roll": true},
+		{"path": "/till/1/receipt", "roll": true},
+		{"path": "/till/2/receipt", "roll": true},
+		{"path": "/till/3/receipt", "roll": true},
+		{"path": "/day", "pages": 1, "texts": []string{"Sổ ngày", "Tổng cộng"}},
+		{"path": "/shifts/1", "pages": 4, "texts": []string{"Ca của", "Tiền không có đơn"}},
+		{"path": list, "pages": 1, "texts": []string{`"Bộ lọc đang dùng: "`, "Tiền vào Tháng này", "tiền vào (54)", "In lúc", "Trang 1 / 3"}},
+	}})
+}

@@ -1,0 +1,36 @@
+// What is printed, as the PDF that Chromium makes of it: how large its pages are, how many
+// there are, and what stands on them.
+import path from 'node:path';
+import { job, open, check, must, signIn, end } from './lib.mjs';
+
+const page = await open({ locale: 'vi-VN', width: 390, height: 844, scheme: 'dark' });
+await signIn(page, job.name, job.password);
+for (const paper of job.papers) {
+  await page.goto(job.base + paper.path);
+  if (paper.roll) await must(page, `slip ${paper.path}`);
+  await page.emulateMedia({ media: 'print' });
+  const name = `${paper.path} on paper`;
+  const shot = process.env.BAOCO_SCREENSHOTS && path.join(process.env.BAOCO_SCREENSHOTS, name.replace(/\W+/g, '_'));
+  const pdf = (await page.pdf({ preferCSSPageSize: true,
+    path: shot && shot + '.pdf' })).toString('latin1');
+  const sizes = [...pdf.matchAll(/\/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]/g)].map((m) => [m[1], m[2]].map((points) => Math.round(points / 72 * 25.4)));
+  console.log(`${name}: ${sizes.length} pages of ${sizes[0].join(' × ')} mm`);
+  if (paper.roll) {
+    check(sizes.length === 1 && sizes[0][0] === 58, `${name}: ${sizes.length} pages of ${sizes[0]} mm`);
+    await page.setViewportSize({ width: 181, height: 844 }); // 48 mm
+    const used = await page.evaluate(() => document.querySelector('main').getBoundingClientRect().height / 96 * 25.4);
+    check(sizes[0][1] < used * 1.2 + 25, `${name}: ${Math.round(used)} mm are printed on ${sizes[0][1]}`);
+  } else {
+    check(sizes.every(([width, height]) => width === 210 && height === 297), `${name}: pages of ${sizes[0]} mm`);
+    check(sizes.length === paper.pages, `${name}: ${sizes.length} pages, want ${paper.pages}`);
+    await page.setViewportSize({ width: 703, height: 844 }); // 186 mm
+    if (shot) await page.screenshot({ path: shot + '.png', fullPage: true });
+    const seen = await page.evaluate(() => ({ heads: [...document.querySelectorAll('thead')].every((head) => head.checkVisibility()), text: (document.querySelector('.chips') ? getComputedStyle(document.querySelector('.chips'), '::before').content : '') + document.body.innerText,
+      wide: Math.max(...[...document.querySelectorAll('table')].map((table) => table.getBoundingClientRect().right)) }));
+    check(seen.heads && seen.wide <= 703, `${name}: heads of tables: ${seen.heads}, ${seen.wide} px wide`);
+    for (const text of paper.texts) check(seen.text.replace(/\s+/g, ' ').includes(text), `${name}: no “${text}” in ${seen.text.slice(0, 300)}`);
+  }
+  await page.emulateMedia({ media: 'screen' });
+  await page.setViewportSize({ width: 390, height: 844 });
+}
+await end();
