@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"time"
@@ -31,6 +32,15 @@ type Account struct {
 	MarksRevenue      bool   // some money in was marked as no revenue, or there was a rule about it
 	GuideSkipped      string // what owners skipped of the set-up: names of steps, with spaces between
 	CreatedAt         time.Time
+}
+
+// ShopName is the name that somebody gave the account; other where nobody did, and of no
+// account.
+func (a Account) ShopName(other string) string {
+	if a.ID == DefaultAccountID && a.Name == DefaultAccountName {
+		return other
+	}
+	return cmp.Or(a.Name, other)
 }
 
 // neverExpires is written as the end of a plan that never ends, in any zone.

@@ -17,17 +17,21 @@ func TestBrowserPaper(t *testing.T) {
 	t.Parallel()
 	tools := findBrowser(t)
 	dir := t.TempDir()
-	p := serveIn(t, dir, anyPort)
+	p := serveIn(t, dir, anyPort, "--base-url", "http://baoco.shop.vn")
 	do(t, dir, "bank", "link", "--bank", "ACB", "--number", "19354957", "--name", "NGUYEN VAN A")
 	do(t, dir, "code", "create", "--prefix", "DH", "--min-length", "8")
 	createOwner(t, dir)
 	admin := (&apptest.World{T: t, Path: filepath.Join(dir, "baoco.db")}).Admin()
 	as := app.ActingAs(t.Context(), app.Actor{Way: app.WayDashboard, Name: "lan", At: time.Now()})
+	var paths []string // of the payer's pages: paid too much, short, in full, and open
 	for i := range 40 {
 		amount := int64(50_000 + 1000*i)
 		bill, err := admin.Payments.CreatePaymentRequest(as, 1, payment.RequestCreate{Amount: amount, CashierID: 1, ExpiresIn: time.Hour},
 			app.IdempotencyKey{}, time.Now())
 		must(t, err)
+		if i < 4 {
+			paths = append(paths, bill.URLPath())
+		}
 		pay := func(amount int64, content string) {
 			do(t, dir, "transaction", "add", "--amount", strconv.FormatInt(amount, 10), "--content", content)
 		}
@@ -49,7 +53,7 @@ func TestBrowserPaper(t *testing.T) {
 	}
 	month := app.DayOf(time.Now(), time.Local).MonthStart()
 	list := "/transactions?q=&type=IN&min=1k&from=" + month.String() + "&to=" + app.DayOf(time.Now(), time.Local).String()
-	tools.drive(t, "paper.mjs", map[string]any{"base": p.url, "name": "lan", "password": browserPassword, "papers": []map[string]any{
+	tools.drive(t, "paper.mjs", map[string]any{"base": p.url, "name": "lan", "password": browserPassword, "pay": paths, "papers": []map[string]any{
 		{"path": "/day?paper=58", "roll": true},
 		{"path": "/shifts/1?paper=58", "roll": true},
 		{"path": "/till/1/receipt", "roll": true},

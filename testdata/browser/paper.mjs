@@ -33,4 +33,13 @@ for (const paper of job.papers) {
   await page.emulateMedia({ media: 'screen' });
   await page.setViewportSize({ width: 390, height: 844 });
 }
+
+// The payer's page, to which a receipt leads.
+for (const [i, url] of job.pay.entries()) {
+  for (const [width, lang] of [[320, 'vi'], [390, 'en']]) {
+    await page.setViewportSize({ width, height: 844 });
+    await page.goto(`${job.base}${url}?lang=${lang}`);
+    await must(page, `payer's page ${i} ${lang}`);
+  }
+}
 await end();

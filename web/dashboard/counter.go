@@ -277,7 +277,7 @@ func counterName(v *visit, link payment.CounterLink) string {
 
 // dashboardManifest is that of the dashboard.
 func (s *Server) dashboardManifest(v *visit) error {
-	return writeManifest(v, shopName(v.account, "Báo Có"), "/", "/")
+	return writeManifest(v, v.account.ShopName("Báo Có"), "/", "/")
 }
 
 // writeManifest writes a manifest: path is where it opens, and scope what stays in

@@ -144,7 +144,7 @@ func (s *Server) exportDay(v *visit) error {
 	f := app.TransactionFilter{From: day.Start(v.zone), To: (day + 1).Start(v.zone)}
 	e := &export[app.Transaction]{v: v, server: s, format: sheet.XLSX, name: "baoco-" + day.String()}
 	e.begin = func(_ sheet.Format, w io.Writer, _ app.Lang, _ *time.Location) (sheet.Writer[app.Transaction], error) {
-		lines := []string{v.T("Day book", "Sổ ngày"), shopName(v.account, "Báo Có"), v.Date(day)}
+		lines := []string{v.T("Day book", "Sổ ngày"), v.account.ShopName("Báo Có"), v.Date(day)}
 		if v.only != "" {
 			lines = append(lines, v.T("Only these:", "Chỉ gồm:")+" "+v.only)
 		}

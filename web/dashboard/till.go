@@ -10,6 +10,7 @@ import (
 	"baoco/app"
 	"baoco/app/alert"
 	"baoco/app/payment"
+	"baoco/app/target"
 	"baoco/app/vietqr"
 	"baoco/web/wire"
 )
@@ -214,9 +215,10 @@ type receiptData struct {
 	Status    app.PaymentStatus
 	Transfers []payment.Transfer
 	Cashier   string
-	Shop      string
-	Print     bool // it is to be printed now
-	Again     bool // it was printed before
+	Check     string        // address of the page that says what is true now; empty: the customer can't reach it
+	QR        template.HTML // of that address, an SVG
+	Print     bool          // it is to be printed now
+	Again     bool          // it was printed before
 }
 
 func (s *Server) receiptPage(v *visit) error {
@@ -243,7 +245,14 @@ func (s *Server) printReceipt(v *visit) error {
 
 func (s *Server) showReceipt(v *visit, data receiptData) (err error) {
 	r := data.Request
-	data.Status, data.Shop = r.Status(v.now), shopName(v.account, "")
+	data.Status = r.Status(v.now)
+	if check := s.givenAddress(v, r.URLPath(), target.ReachNetwork); !check.Blocked() {
+		code, err := vietqr.Code(check.URL)
+		if err != nil {
+			return err
+		}
+		data.Check, data.QR = check.URL, template.HTML(vietqr.SVG(code))
+	}
 	if data.Transfers, err = s.Services.Payments.PaymentTransfers(v.Context(), v.account.ID, r.ID, app.MaxPageSize); err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"baoco/app/apptest"
 	"baoco/app/inbound"
 	"baoco/app/payment"
+	"baoco/app/upkeep"
 	"baoco/web/webtest"
 )
 
@@ -145,7 +146,7 @@ func TestOldVerdictSaysWhen(t *testing.T) {
 		if _, end, _ := strings.Cut(receipt, `class="end"`); !strings.Contains(end, day) || !strings.Contains(end, "Printed ") {
 			t.Errorf("the receipt doesn't end with %s: %s", day, end)
 		}
-		b.Get(r.URLPath()).Shows(t, "The shop has received the money at ", day)
+		b.Get(r.URLPath()).Shows(t, "<dt>Received</dt><dd>", day)
 	}
 }
 
@@ -168,6 +169,42 @@ func TestSecondReceiptIsACopy(t *testing.T) {
 	for _, other := range []*webtest.Browser{b, w.Browser().SignIn("lan")} {
 		other.Post("/till/1/receipt").Shows(t, "data-print-now", `class="copy">Receipt copy`)
 	}
+}
+
+// TestReceiptProves: a receipt says whose it is and for what, and leads to a page without
+// sign-in that says the same and how it is now. It has no such address where customers can't
+// reach it.
+func TestReceiptProves(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	thu := w.User(1, "thu", access.RoleCashier)
+	w.Link("ACB", apptest.SomeAccount)
+	w.CodePattern("DH")
+	name := "Tạp hoá Lan"
+	_, err := w.Services.Ledger.UpdateAccount(t.Context(), 1, app.AccountUpdate{Name: &name})
+	apptest.Must(t, err)
+	w.PaymentRequest(payment.RequestCreate{Amount: 1000})
+	r := w.PaymentRequest(payment.RequestCreate{Amount: 100_000, CashierID: thu.ID})
+	paid(w.World, "1", 50_000, "LE VAN C "+r.Code)
+	b := w.Serving(upkeep.Installation{BaseURL: "http://baoco.shop.vn"}).SignIn("thu")
+	day, link := time.Now().In(w.Services.Ledger.Zone()).Format("02 Jan 2006"), `href="http://baoco.shop.vn`+r.URLPath()+`"`
+	short := b.Get("/till/2/receipt")
+	short.Shows(t, "<bdi>Tạp hoá Lan</bdi>", "<h1>Receipt 2</h1>", "Payment code: "+r.Code, "<bdi>NGUYEN VAN A</bdi>", link, "<svg",
+		"<dt>Amount</dt><dd>100,000\u00a0₫", day+"</dt><dd>+50,000\u00a0₫", "<dt>Received so far</dt><dd>50,000\u00a0₫",
+		"<dt>Still due</dt><dd>50,000\u00a0₫")
+	short.Hides(t, "LE VAN C")
+	check := w.Browser()
+	check.Get(r.URLPath()).Shows(t, "<bdi>Tạp hoá Lan</bdi>", "Still due 50,000\u00a0₫", "50,000\u00a0₫ of 100,000\u00a0₫")
+	paid(w.World, "2", 60_000, r.Code)
+	b.Get("/till/2/receipt").Shows(t, "<dt>Too much</dt><dd>10,000\u00a0₫")
+	now := check.Get(r.URLPath())
+	now.Shows(t, "<bdi>Tạp hoá Lan</bdi>", "<dt>Receipt</dt><dd>2</dd>", "<dd>"+r.Code+"</dd>", "<bdi>NGUYEN VAN A</bdi>", day,
+		"<dt>Amount</dt><dd>100,000\u00a0₫", "<dt>Received so far</dt><dd>110,000\u00a0₫", "<dt>Too much</dt><dd>10,000\u00a0₫")
+	now.Hides(t, "LE VAN C")
+	w.Change(`UPDATE payment_requests SET received = 50000, paid_at = NULL, expires_at = created_at - 60 WHERE id = 2`)
+	check.Get(r.URLPath()).Shows(t, "has expired", "<dt>Receipt</dt><dd>2</dd>", "<dd>"+r.Code+"</dd>", "<bdi>NGUYEN VAN A</bdi>",
+		"<dt>Received so far</dt><dd>50,000\u00a0₫", "<dt>Still due</dt><dd>50,000\u00a0₫")
+	w.Browser().SignIn("thu").Get("/till/2/receipt").Hides(t, r.URLPath(), "<svg")
 }
 
 // TestTillPace: a cashier makes 30 bills a minute at most, and others make theirs.

@@ -2,7 +2,6 @@ package dashboard
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"html/template"
@@ -42,17 +41,8 @@ type view struct {
 	formVersion string // see FormVersion
 }
 
-// shopName is the name of an account; product for one that has the name it was made
-// with, and where nobody is signed in.
-func shopName(a app.Account, product string) string {
-	if a.ID == app.DefaultAccountID && a.Name == app.DefaultAccountName {
-		return product
-	}
-	return cmp.Or(a.Name, product)
-}
-
 // ShopName is for templates.
-func (v view) ShopName(product string) string { return shopName(v.Account, product) }
+func (v view) ShopName(product string) string { return v.Account.ShopName(product) }
 
 // TabTitle is the title without the isolation of names, which tabs show as boxes.
 func (v view) TabTitle() string {

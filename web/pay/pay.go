@@ -1,6 +1,7 @@
 // Package pay is the page of a payment request, for whoever is to pay: the VietQR
 // code, what to transfer, what is still due, and "paid" the moment the money is
-// recorded. It shows nothing else of the shop, and works without JavaScript.
+// recorded. Later it is the proof of that: a receipt leads to it. It shows nothing else of
+// the shop but its name, and works without JavaScript.
 //
 // The page is one answer, with its style and its script in it: phones on a slow network
 // load nothing more. It holds one stream of events open, which says only that the request
@@ -167,6 +168,7 @@ func (s *Server) write(v *visit, status int, name string, data any) {
 // pageData is what the page shows.
 type pageData struct {
 	payment.Request
+	Shop    string // its name; empty: it has none
 	Status  app.PaymentStatus
 	State   string // another one when the page is to change
 	Payable bool
@@ -179,8 +181,12 @@ type pageData struct {
 
 func (s *Server) page(v *visit) error {
 	r := v.request
-	data := pageData{Request: r, Status: r.Status(v.now), State: r.Shown(v.now), Payable: r.Payable(v.now), Live: r.URLPath() + "/live",
-		Image: r.URLPath() + "/qr.png", Other: app.English}
+	account, err := s.Services.Ledger.Account(v.Context(), r.AccountID)
+	if err != nil {
+		return err
+	}
+	data := pageData{Request: r, Shop: account.ShopName(""), Status: r.Status(v.now), State: r.Shown(v.now),
+		Payable: r.Payable(v.now), Live: r.URLPath() + "/live", Image: r.URLPath() + "/qr.png", Other: app.English}
 	if v.Lang == app.English {
 		data.Other = app.Vietnamese
 	}

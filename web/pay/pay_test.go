@@ -41,6 +41,9 @@ func pay(w *apptest.World, id string, amount int64, content string) {
 func TestPage(t *testing.T) {
 	t.Parallel()
 	w := newShop(t)
+	name := "Tạp hoá Lan"
+	_, err := w.Services.Ledger.UpdateAccount(t.Context(), 1, app.AccountUpdate{Name: &name})
+	apptest.Must(t, err)
 	r := w.PaymentRequest(payment.RequestCreate{Amount: 200_000, Reference: "HD-1042", ExpiresIn: time.Hour,
 		ReturnURL: "https://shop.vn/orders/1042?a=1&b=2"})
 	page := func(header ...string) webtest.Answer {
@@ -78,13 +81,18 @@ func TestPage(t *testing.T) {
 		t.Errorf("in Vietnamese: %s, %v", a.Body, err)
 	}
 	pay(w.World, "a1", 200, "khach hang "+r.Code)
-	page().Shows(t, "Not enough yet", "199,800\u00a0₫", "Received so far: 200\u00a0₫ of 200,000\u00a0₫", `data-copy="199800"`, "<svg")
+	page().Shows(t, "Still due 199,800\u00a0₫</h1>", "Received so far: 200\u00a0₫ of 200,000\u00a0₫", `data-copy="199800"`, "<svg")
 	pay(w.World, "a2", 199_800, r.Code)
 	paid := page()
-	paid.Shows(t, "Payment received", "200,000\u00a0₫", `class="button" href="https://shop.vn/`)
-	paid.Hides(t, "<svg", r.Code+"<", apptest.SomeAccount)
+	full, err := w.Services.Payments.PaymentRequest(t.Context(), 1, r.ID)
+	apptest.Must(t, err)
+	paid.Shows(t, "Payment received", "200,000\u00a0₫", `class="button" href="https://shop.vn/`, "<bdi>Tạp hoá Lan</bdi>",
+		`<dt>Received</dt><dd>`+app.WriteTime(full.PaidAt, w.Services.Ledger.Zone()).In(app.English), "<dd>"+r.Code+"</dd>",
+		"<bdi>NGUYEN VAN A</bdi>",
+		"<dt>Amount</dt><dd>200,000\u00a0₫", "<dt>Received so far</dt><dd>200,000\u00a0₫")
+	paid.Hides(t, "<svg", apptest.SomeAccount, "<dt>Receipt", "Too much")
 	pay(w.World, "a3", 5000, r.Code)
-	page().Shows(t, "This is more than asked for", "5,000\u00a0₫")
+	page().Shows(t, "This is more than asked for", "<dt>Too much</dt><dd>5,000\u00a0₫", "<dt>Received so far</dt><dd>205,000\u00a0₫")
 	if a, err := w.Send("GET", r.URLPath()+"/qr.png", ""); err != nil || a.Status != http.StatusConflict {
 		t.Errorf("the code of a paid request: %d, %v", a.Status, err)
 	}

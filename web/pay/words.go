@@ -21,14 +21,8 @@ func (w words) Money(amount int64) string {
 	return app.GroupDigits(amount, w.Lang) + "\u00a0₫"
 }
 
-// When writes an instant, with its day unless that is today.
-func (w words) When(t time.Time) string {
-	t = t.In(w.zone)
-	if t.Format(time.DateOnly) == w.now.In(w.zone).Format(time.DateOnly) {
-		return t.Format("15:04")
-	}
-	return t.Format(w.T("15:04, 02 Jan 2006", "15:04 02/01/2006"))
-}
+// When writes an instant with its day: a picture of the page is kept.
+func (w words) When(t time.Time) string { return app.WriteTime(t, w.zone).In(w.Lang) }
 
 // copied is a value with a button that copies it.
 type copied struct {
