@@ -106,7 +106,7 @@ for (const [i, tab] of tabs.entries()) await within(10000, `tab ${i + 1} is not 
 for (const tab of tabs) await tab.close();
 
 // A connection that dies without a word, behind a proxy that keeps every
-// connection open and passes nothing on. It is noticed within 40 seconds, the bar
+// connection open and passes nothing on. It is noticed within 8 seconds, the bar
 // says since when, and within 5 seconds of the network's return the page is new.
 const network = await relay();
 const far = network.url;
@@ -119,7 +119,7 @@ await isLive(other);
 const bar = (shown) => ({ page: other, holds: (want) => document.querySelector('[data-offline]').hidden !== want });
 network.freeze();
 await call('FT9', 9000, 'row nine');
-await within(41000, 'a dead connection is not noticed', bar(), true);
+await within(8000, 'a dead connection is not noticed', bar(), true);
 const words = await other.textContent('[data-offline]');
 check(/Mất kết nối từ \d\d:\d\d:\d\d\..*trước/.test(words), `the bar says ${words}`);
 check(!(await other.evaluate(() => document.body.classList.contains('is-live'))), 'a dead page says that it is live');

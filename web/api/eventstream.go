@@ -38,6 +38,7 @@ const (
 	readerRetry = 2 * time.Second  // before a reader whose connection broke connects anew
 
 	heartbeat = ": the connection is alive\n\n" // a comment, which readers skip
+	eventBeat = 15 * time.Second                // between two heartbeats
 )
 
 func (s *Server) allEventStreams() wire.Bound {
@@ -101,7 +102,7 @@ func (s *Server) streamTransactions(w http.ResponseWriter, q *Request) error {
 	if since != nil { // it is told what was removed while it was away
 		e.begin, e.has, e.told = 0, *since, 0
 	}
-	e.EventStream = wire.OpenEventStream(w, q.Request, s.closing, e.allowed)
+	e.EventStream = wire.OpenEventStream(w, q.Request, s.closing, e.allowed, eventBeat)
 	defer e.Close()
 	if q.Method != http.MethodHead {
 		e.run(told)

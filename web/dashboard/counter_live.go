@@ -38,10 +38,6 @@ func (s *Server) liveCounterLink(v *visit) error {
 	})
 }
 
-// counterBeat is how often a counter is sent the server's time: a screen that hears
-// nothing for 9 seconds says that it has no connection.
-const counterBeat = 4 * time.Second
-
 // sendCounter streams the money that comes in on a counter or a till, until allowed
 // returns wire.ErrRevoked. Its events are: money, a card; removed, the ids of cards whose
 // transactions were removed, with spaces between them; matched, the card of a transaction
@@ -65,14 +61,13 @@ func (s *Server) sendCounter(v *visit, link payment.CounterLink, till *tillStrea
 	defer stream.close()
 	c := counterStream{Server: s, v: v, link: link, till: till, stream: stream, since: since, seen: -1,
 		changes: -1, matched: map[int64]string{}, tests: s.tests.of(link.AccountID)}
-	beat := time.Now()
 	if err := stream.alive(); err != nil {
 		return nil
 	}
 	for {
 		var changed <-chan struct{}
 		c.newest, _, changed = s.changes.State()
-		most := counterBeat
+		most := liveBeat
 		if tests := s.tests.of(link.AccountID); tests != c.tests {
 			if err := stream.Event("test", "", ""); err != nil {
 				return nil
@@ -88,12 +83,6 @@ func (s *Server) sendCounter(v *visit, link payment.CounterLink, till *tillStrea
 		}
 		if err := stream.wait(changed, most, c.beat); err != nil {
 			return nil
-		}
-		if now := time.Now(); now.Sub(beat) >= counterBeat {
-			if err := c.beat(); err != nil {
-				return nil
-			}
-			beat = now
 		}
 	}
 }

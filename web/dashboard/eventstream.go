@@ -20,7 +20,11 @@ const (
 	maxEventStreamsOfAccount = 200
 	maxEventStreamsOfHolder  = 20
 
-	liveLook     = time.Minute // at most, before an event stream looks again whether it has something to send
+	liveLook = time.Minute // at most, before an event stream looks again whether it has something to send
+	// liveBeat is how often a page hears that the connection lives. After two of them without a
+	// word it says that it has no connection: silence of static/live.js.
+	liveBeat = 4 * time.Second
+
 	storageRetry = time.Second // before a failed read is tried again
 )
 
@@ -87,7 +91,7 @@ func (s *Server) openEventStream(v *visit, holder eventStreamHolder, allowed fun
 		return nil, err
 	}
 	s.changes.Subscribe()
-	return &eventStream{wire.OpenEventStream(v.w, v.Request, s.Closing, allowed), s, give}, nil
+	return &eventStream{wire.OpenEventStream(v.w, v.Request, s.Closing, allowed, liveBeat), s, give}, nil
 }
 
 func (s *eventStream) close() {

@@ -241,7 +241,7 @@ func TestPositionHidesCounts(t *testing.T) {
 }
 
 // A page hears at once of each change: a transaction, an attempt. It hears at first
-// where the file stands, and every 15 seconds that the connection lives.
+// where the file stands, and every 4 seconds that the connection lives.
 func TestLivePageHearsOfChanges(t *testing.T) {
 	t.Parallel()
 	webtest.InBubble(t, func(t *testing.T, w webtest.Bubble) {
@@ -281,7 +281,7 @@ func TestLivePageHearsOfChanges(t *testing.T) {
 		before := strings.Count(c.Text(), "event: alive")
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		if n := strings.Count(c.Text(), "event: alive") - before; n != 4 || before != 1 {
+		if n := strings.Count(c.Text(), "event: alive") - before; n != 15 || before != 1 {
 			t.Errorf("in a minute it is told %d times that the connection lives, %d at first", n, before)
 		}
 	})

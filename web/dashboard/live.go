@@ -33,8 +33,8 @@ func (s *Server) position(n delivery.NewestIDs) string {
 }
 
 // livePage streams two events: changed, with the position, at first and whenever it
-// is another, which pages compare with their own; and alive, at once and every 15
-// seconds, by which pages notice a connection that died silently. A visitor who is
+// is another, which pages compare with their own; and alive, at once and every
+// liveBeat, by which pages notice a connection that died silently. A visitor who is
 // limited to some bank accounts hears of what they show, and of nothing else.
 func (s *Server) livePage(v *visit) error {
 	stream, err := s.openEventStream(v, eventStreamHolder{account: v.account.ID, user: v.user.ID}, func() error { return s.stillAllowed(v) })

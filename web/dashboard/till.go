@@ -424,7 +424,7 @@ func (s *Server) liveDisplay(v *visit) error {
 			}
 			sent = state
 		}
-		most := counterBeat
+		most := liveBeat
 		if err != nil { // of the storage: the screen hears nothing, and says so
 			most = storageRetry
 		} else if err := stream.alive(); err != nil {

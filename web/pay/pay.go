@@ -256,7 +256,7 @@ func (s *Server) live(v *visit) error {
 	defer wire.Dispensable(v.Context())()
 	s.changes.Subscribe()
 	defer s.changes.Unsubscribe()
-	stream := wire.OpenEventStream(v.w, v.Request, s.Closing, func() error { return nil })
+	stream := wire.OpenEventStream(v.w, v.Request, s.Closing, func() error { return nil }, liveBeat)
 	defer stream.Close()
 	quiet := func() error { return nil }
 	sent, spoke := "", time.Time{}

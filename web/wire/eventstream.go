@@ -16,8 +16,7 @@ const (
 	// lasts is still allowed.
 	AccessInterval = 400 * time.Millisecond
 
-	eventHeartbeat = 15 * time.Second
-	eventDeadline  = 10 * time.Second // for one event to be sent
+	eventDeadline = 10 * time.Second // for one event to be sent
 )
 
 // ErrRevoked ends an answer whose reader may not see it any more.
@@ -91,14 +90,15 @@ type EventStream struct {
 }
 
 // OpenEventStream begins a stream. It ends once closing is closed, and once allowed
-// returns ErrRevoked.
-func OpenEventStream(w http.ResponseWriter, r *http.Request, closing <-chan struct{}, allowed func() error) *EventStream {
+// returns ErrRevoked. beat is the time between two calls of the beat of Wait.
+func OpenEventStream(w http.ResponseWriter, r *http.Request, closing <-chan struct{}, allowed func() error,
+	beat time.Duration) *EventStream {
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Accel-Buffering", "no") // nginx would keep the events back
 	s := &EventStream{ctx: r.Context(), closing: closing, allowed: allowed, w: w, control: http.NewResponseController(w),
-		beat: time.NewTicker(eventHeartbeat)}
+		beat: time.NewTicker(beat)}
 	_ = s.control.SetReadDeadline(time.Time{}) // that of the request would end the stream
 	w.WriteHeader(http.StatusOK)
 	return s
@@ -190,7 +190,7 @@ func (s *EventStream) ended() bool {
 }
 
 // Wait returns nil once changed is closed, or most has passed, and the reader is still
-// allowed. Until then it calls beat every 15 seconds. An error ends the stream. While
+// allowed. Until then it calls beat at the intervals of OpenEventStream. An error ends the stream. While
 // the storage can't say whether the reader is allowed, Wait goes on waiting.
 func (s *EventStream) Wait(changed <-chan struct{}, most time.Duration, beat func() error) error {
 	check := time.NewTicker(AccessInterval)

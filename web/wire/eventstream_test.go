@@ -52,7 +52,7 @@ func overBoth(t *testing.T, allowed func() error, serve func(s *wire.EventStream
 				p := &pipes{dialled: make(chan net.Conn), closed: make(chan struct{})}
 				server := &http.Server{Protocols: &http.Protocols{}, WriteTimeout: time.Minute,
 					Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-						s := wire.OpenEventStream(w, r, nil, allowed)
+						s := wire.OpenEventStream(w, r, nil, allowed, 15*time.Second)
 						defer s.Close()
 						serve(s, r.Context().Done())
 					})}

@@ -3,7 +3,7 @@
 // leave none for the pages.
 "use strict";
 
-const silence = 35_000; // milliseconds; the server speaks at least every 15 seconds
+const silence = 7_000; // milliseconds, less than that of live.js; the server speaks every 4 seconds
 const ports = new Set();
 let source, heardAt = 0, newest;
 

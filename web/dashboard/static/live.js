@@ -22,8 +22,8 @@ function submit(form, button) {
   else (button ?? $("[type=submit]", form)).click();
 }
 
-// Times in milliseconds. The server speaks at least every 15 seconds, to a counter every 4.
-const silence = Number(document.body.dataset.silence) || 38_000; // after it a connection counts as dead
+// Times in milliseconds. The server speaks every 4 seconds.
+const silence = 7_500; // after it a connection counts as dead
 const patience = 4_000; // for the server to answer whether it is back
 
 // follow listens to the events of the stream at address. listen has a function for
