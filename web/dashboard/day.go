@@ -118,15 +118,26 @@ func (s *Server) readDay(v *visit, day app.Day) (d dayData, err error) {
 	}
 	d.Compared = []comparison{{day - 1, d.Before, ""}, {day - 7, d.WeekBefore, ""}}
 	for i := range d.Compared {
-		if c := &d.Compared[i]; !d.Today && c.In.Total != 0 {
+		if c := &d.Compared[i]; !d.Today {
 			c.Percent = v.change(d.In.Total, c.In.Total)
 		}
 	}
 	return d, nil
 }
 
-// change writes by how much an amount differs from an earlier one.
+// From how many times an earlier amount on a change is written in times, and from how many
+// on it isn't written: the earlier amount was too small to say anything.
+const inTimes, incomparable = 11, 100
+
+// change writes by how much an amount differs from an earlier one: in percent, or as
+// "11 times". It is empty where the earlier one was nothing or too small.
 func (w words) change(now, before int64) string {
+	if before == 0 || now/before >= incomparable {
+		return ""
+	}
+	if times := now / before; times >= inTimes {
+		return w.T("", "gấp ") + w.Number(times) + w.T(" times", " lần")
+	}
 	percent := int64(math.Round(float64(now-before) / float64(before) * 100))
 	sign := ""
 	if percent > 0 {

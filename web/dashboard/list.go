@@ -135,6 +135,7 @@ func dayRanges(today app.Day) []dayRange {
 		{app.Text{EN: "Yesterday", VI: "Hôm qua"}, today - 1, today - 1},
 		{app.Text{EN: "7 days", VI: "7 ngày"}, today - 6, today},
 		{app.Text{EN: "This month", VI: "Tháng này"}, today.MonthStart(), today},
+		{app.Text{EN: "Last month", VI: "Tháng trước"}, (today.MonthStart() - 1).MonthStart(), today.MonthStart() - 1},
 	}
 }
 

@@ -149,13 +149,16 @@ func (s *Server) readSums(v *visit, sums *overviewSums, from app.Day, now time.T
 }
 
 // Compared writes by how much the money in of today differs from that of yesterday
-// up to the same time of day; nothing where yesterday had none.
+// up to the same time of day.
 func (w words) Compared(today, yesterday int64) string {
-	if yesterday == 0 {
+	switch change := w.change(today, yesterday); {
+	case change == "":
 		return ""
-	}
-	if change := w.change(today, yesterday); w.Number(0)+w.T("", nbsp)+"%" != change {
+	case change == w.Number(0)+w.T("", nbsp)+"%":
+		return w.T("about the same as yesterday by this time", "gần bằng hôm qua cùng giờ")
+	case today >= inTimes*yesterday:
+		return change + w.T(" yesterday by this time", " hôm qua cùng giờ")
+	default:
 		return change + w.T(" on yesterday by this time", " so với hôm qua cùng giờ")
 	}
-	return w.T("about the same as yesterday by this time", "gần bằng hôm qua cùng giờ")
 }

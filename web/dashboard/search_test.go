@@ -149,7 +149,7 @@ func TestChips(t *testing.T) {
 	for _, list := range []string{"/transactions", "/deliveries"} {
 		page := b.Get(list + "?type=OUT&from=2020-01-01")
 		for name, days := range map[string][2]app.Day{"Today": {today, today}, "Yesterday": {today - 1, today - 1}, "7 days": {today - 6, today},
-			"This month": {today.MonthStart(), today}} {
+			"This month": {today.MonthStart(), today}, "Last month": {(today.MonthStart() - 1).MonthStart(), today.MonthStart() - 1}} {
 			to := fmt.Sprintf("%s?from=%s&to=%s&type=OUT", list, days[0], days[1])
 			page.Shows(t, `<a href="`+to+`">`+name+`</a>`)
 			b.Get(to).Shows(t, `<a href="`+to+`" aria-current="true">`+name+`</a>`)

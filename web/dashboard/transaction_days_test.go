@@ -63,14 +63,17 @@ func TestRowsOfADay(t *testing.T) {
 }
 
 // TestComparedWithYesterday: the first page says by how much today differs from
-// yesterday by this time, and nothing where yesterday had none.
+// yesterday by this time: in percent, from eleven times on in times, and nothing where
+// yesterday had none or less than a hundredth.
 func TestComparedWithYesterday(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		yesterday, today int64
 		want             string
 	}{{0, 100, ""}, {100, 112, "+12% on yesterday by this time"}, {100, 88, "−12% on yesterday by this time"},
-		{1000, 1004, "about the same as yesterday by this time"}, {100, 0, "−100% on yesterday by this time"}} {
+		{1000, 1004, "about the same as yesterday by this time"}, {100, 0, "−100% on yesterday by this time"},
+		{100, 1099, "+999% on yesterday by this time"}, {100, 1100, "11 times yesterday by this time"},
+		{100, 9999, "99 times yesterday by this time"}, {100, 10_000, ""}} {
 		w := webtest.NewWorld(t)
 		w.User(1, "lan", access.RoleOwner)
 		w.Link("ACB", apptest.SomeAccount)

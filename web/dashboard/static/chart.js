@@ -11,10 +11,11 @@ function readDay(index) {
   $("[data-readout]").textContent = $("title", days[index]).textContent;
 }
 
-for (const name of ["pointerover", "pointerdown"]) {
+// A finger that slides over the chart finds days that are narrower than itself.
+for (const name of ["pointermove", "pointerdown"]) {
   document.addEventListener(name, (event) => {
-    const day = event.target.closest?.("[data-plot] g");
-    if (day) readDay($$("[data-plot] g").indexOf(day));
+    const plot = event.target.closest?.("[data-plot]"), box = plot?.getBoundingClientRect();
+    if (plot) readDay(Math.floor((event.clientX - box.left) / box.width * $$("g", plot).length));
   });
 }
 
