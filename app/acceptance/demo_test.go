@@ -12,10 +12,12 @@ import (
 	"time"
 
 	"baoco/app/apptest"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // TestDemoServes looks around in what the demo leaves: two months of a shop,
-// told to nobody, and payments that come in. It ends with an interrupt and
+// told to nobody, payment requests of every fate, and payments that come in. It ends with an interrupt and
 // leaves nothing behind.
 func TestDemoServes(t *testing.T) {
 	t.Parallel()
@@ -52,6 +54,18 @@ func TestDemoServes(t *testing.T) {
 		must(t, json.Unmarshal(demoGet(t, base+"/api/v1/analytics/overview", key), &answer))
 		return o
 	}
+	var requests struct {
+		List []struct{ Status, Reference string } `json:"payment_requests"`
+	}
+	must(t, json.Unmarshal(demoGet(t, base+"/api/v1/payment-requests", key), &requests))
+	fates := map[string]int{}
+	for _, r := range requests.List {
+		fates[strings.TrimSpace(r.Status+" "+r.Reference)]++
+	}
+	if diff := cmp.Diff(map[string]int{"open": 2, "paid": 2, "overpaid": 1, "expired Đơn 1040": 1, "paid Đơn 1041": 1, "overpaid Đơn 1042": 1,
+		"paid Đơn 1043": 1}, fates); diff != "" {
+		t.Errorf("payment requests: %s", diff)
+	}
 	const story, storySent = 4, 6
 	o := overview()
 	for deadline := time.Now().Add(20 * time.Second); o.Sent <= storySent+1 || o.Transactions <= past+story+1; o = overview() {
@@ -77,7 +91,9 @@ func TestDemoServes(t *testing.T) {
 	if left, err := os.ReadDir(scratch); err != nil || len(left) > 0 {
 		t.Errorf("the demo left %v (%v)", left, err)
 	}
-	if text := stdout.String(); strings.Contains(text, "✗") || strings.Contains(text, "SePay's call") || p.stderr.String() != "" {
+	text := stdout.String()
+	if !strings.Contains(text, "All of it was true.") || strings.Contains(text, "✗") || strings.Contains(text, "SePay's call") ||
+		p.stderr.String() != "" {
 		t.Errorf("the demo said\n%s%s", text, p.stderr)
 	}
 }

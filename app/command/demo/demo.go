@@ -32,12 +32,14 @@ var schedule = []time.Duration{0, time.Second, 2 * time.Second, 3 * time.Second,
 func Command() *cli.Command {
 	return &cli.Command{
 		Name: "demo", Usage: "show everything at work on a throw-away database",
-		Description: terminal.Example("baoco demo", "baoco demo --once"),
+		Description: terminal.Example("baoco demo", "baoco demo --lang vi", "baoco demo --once"),
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "once", Usage: "end after the loop: exit 0 when all of it was true, 6 otherwise"},
 			&cli.StringFlag{Name: "listen", Usage: "`ADDRESS` to listen on; a free port if it is taken", Value: "127.0.0.1:8080"},
 			&cli.DurationFlag{Name: "every", Usage: "after the loop somebody pays every `DURATION` or a little more; 0: nobody does",
 				Value: 15 * time.Second},
+			terminal.Choice(cli.StringFlag{Name: "lang", Usage: "`LANGUAGE` of what it says and of the dashboard, %s",
+				DefaultText: "en, and the dashboard that of the browser"}, app.English, app.Vietnamese),
 		},
 		Action: run,
 	}
@@ -59,7 +61,7 @@ func run(c *cli.Context) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	d := &demo{out: c.App.Writer, db: filepath.Join(dir, "demo.db"), trade: newTrade()}
+	d := &demo{out: c.App.Writer, lang: app.Lang(c.String("lang")), db: filepath.Join(dir, "demo.db"), trade: newTrade(time.Now())}
 	if err := d.open(ctx, c.String("listen")); err != nil {
 		return err
 	}
@@ -71,6 +73,12 @@ func run(c *cli.Context) error {
 		return nil
 	}
 	if err := d.past(ctx); err != nil {
+		return err
+	}
+	if err := d.addUser(ctx); err != nil {
+		return err
+	}
+	if err := d.takeMoney(ctx); err != nil {
 		return err
 	}
 	if err := d.printVisit(ctx, every); err != nil {
@@ -86,6 +94,7 @@ func run(c *cli.Context) error {
 // demo is a running demo. It plays the provider and the shop.
 type demo struct {
 	out      io.Writer
+	lang     app.Lang // of what it says; empty: English
 	db       string
 	store    *sqlitestore.Store
 	server   *serve.Server
@@ -94,7 +103,12 @@ type demo struct {
 	source   inbound.Source
 	apiKey   string
 	trade    *trade
-	failures []string // the lines of the story that were not true
+	banks    []app.BankAccount // as those of trade
+	user     access.User       // who looks around, with password
+	password string
+	first    inbound.Incoming // of the story
+	calls    int              // of SePay, after the story
+	failures []string         // the lines of the story that were not true
 }
 
 func (d *demo) open(ctx context.Context, listen string) error {
@@ -108,7 +122,7 @@ func (d *demo) open(ctx context.Context, listen string) error {
 	if d.receiver, err = startReceiver(); err != nil {
 		return err
 	}
-	s := serve.Settings{DB: d.db, Listen: freeAddress(listen), RateLimit: 300, Schedule: schedule,
+	s := serve.Settings{DB: d.db, Listen: freeAddress(listen), RateLimit: 300, Schedule: schedule, Lang: d.lang,
 		Targets: []string{"127.0.0.1/32@" + d.receiver.port()}}
 	if err := serve.SaveSettings(ctx, d.store, s); err != nil {
 		return err
@@ -137,39 +151,54 @@ func (d *demo) close() {
 	_ = d.store.Close()
 }
 
-func (d *demo) say(format string, args ...any) { fmt.Fprintf(d.out, format+"\n", args...) }
+// narrate prints a line.
+func (d *demo) narrate(en, vi string, args ...any) { fmt.Fprintln(d.out, d.inLang(en, vi, args...)) }
 
-// printVisit makes a user and a counter link, and says how to look around.
+func (d *demo) inLang(en, vi string, args ...any) string { return app.Textf(en, vi, args...).In(d.lang) }
+
+// addUser makes the user who looks around, and takes money at the till.
+func (d *demo) addUser(ctx context.Context) (err error) {
+	d.password = access.GeneratePassword()
+	d.user, err = d.server.Services.Access.CreateUser(ctx, app.DefaultAccountID,
+		access.UserCreate{Name: "demo", Password: d.password, Role: access.RoleOwner}, time.Now())
+	return err
+}
+
+// printVisit makes a counter link, and says how to look around.
 func (d *demo) printVisit(ctx context.Context, every time.Duration) error {
-	now, service, secret := time.Now(), d.server.Services, access.GeneratePassword()
-	if _, err := service.Access.CreateUser(ctx, app.DefaultAccountID,
-		access.UserCreate{Name: "demo", Password: secret, Role: access.RoleOwner}, now); err != nil {
-		return err
-	}
-	counter, token, err := service.Payments.CreateCounterLink(ctx, app.DefaultAccountID,
-		payment.CounterLinkCreate{Name: "Quầy 1", ShowsTotal: true}, now)
+	counter, token, err := d.server.Services.Payments.CreateCounterLink(ctx, app.DefaultAccountID,
+		payment.CounterLinkCreate{Name: "Quầy 1", ShowsTotal: true}, time.Now())
 	if err != nil {
 		return err
 	}
-	d.say(`
+	d.narrate(`
 Still serving; Ctrl-C ends it and removes the database. In a browser:
 
   %[1]s   the dashboard (name: demo, password: %[2]s)
+  %[1]s/till   the till: what a cashier sees
   %[1]s%[3]s   the screen at the counter, without signing in
-`, d.base, secret, counter.Path(token))
+`, `
+Máy chủ vẫn chạy; nhấn Ctrl-C để dừng và xoá cơ sở dữ liệu. Trong trình duyệt:
+
+  %[1]s   trang quản lý (tên: demo, mật khẩu: %[2]s)
+  %[1]s/till   trang thu tiền của thu ngân
+  %[1]s%[3]s   màn hình quầy, không cần đăng nhập
+`, d.base, d.password, counter.Path(token))
 	if every > 0 {
-		d.say(`Somebody pays every %s or a little more, over the source for SePay: watch it come in on either page,
+		d.narrate(`Somebody pays every %s or a little more, over the source for SePay: watch it come in on either page,
 and go out in the dashboard's delivery history. /ledger fails now and then, and is tried again.
+`, `Cứ khoảng %s lại có người chuyển tiền, qua nguồn SePay: hãy xem tiền vào trên cả hai trang,
+và được báo đi trong lịch sử gửi. Thỉnh thoảng /ledger lỗi rồi được gửi lại.
 `, every)
 	}
-	d.say(`In another terminal:
-
-  KEY=%[2]s
+	d.narrate("In another terminal:\n", "Trong một cửa sổ dòng lệnh khác:\n")
+	fmt.Fprintf(d.out, `  KEY=%[2]s
   curl -H "Authorization: Bearer $KEY" %[1]s/api/v1/transactions
   curl -H "Authorization: Bearer $KEY" %[1]s/api/v1/webhooks/history
   curl -H "Authorization: Bearer $KEY" '%[1]s/api/v1/analytics/period?range=weekly'
   curl -X POST -H "Authorization: Bearer $KEY" -H "Content-Type: application/json" -d '{"gateway":"ACB","accountNumber":"19354957"`+
 		`,"transferType":"IN","transferAmount":75000,"transactionNumber":"FT1","content":"DH77"}' %[1]s/api/v1/transactions
-  curl -X POST -H "Authorization: Bearer $KEY" %[1]s/api/v1/webhooks/1/test`, d.base, d.apiKey)
+  curl -X POST -H "Authorization: Bearer $KEY" %[1]s/api/v1/webhooks/1/test
+`, d.base, d.apiKey)
 	return nil
 }

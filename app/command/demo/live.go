@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"baoco/app/command/terminal"
-	"baoco/app/inbound"
 )
 
 // live makes a payment about every so often, until ctx is done. Every fourth
@@ -26,7 +25,7 @@ func (d *demo) live(ctx context.Context, every time.Duration) {
 		case 0:
 			p = d.trade.supplier()
 		}
-		d.pays(p, n)
+		d.pays(p)
 		select {
 		case <-ctx.Done():
 			return
@@ -35,14 +34,12 @@ func (d *demo) live(ctx context.Context, every time.Duration) {
 	}
 }
 
-// pays calls with the n-th payment, as SePay does.
-func (d *demo) pays(p transfer, n int) {
-	bank := banks[p.bank]
-	status, answer := d.call(sepayBody(93000+n, inbound.Incoming{
-		Gateway: bank.gateway, AccountNumber: bank.number, Number: fmt.Sprintf("FT25314700%02d", n),
-		Type: p.direction, Amount: p.amount, Content: p.content,
-	}), d.source.Secret)
+// pays calls with a payment, as SePay does.
+func (d *demo) pays(p transfer) {
+	d.calls++
+	status, answer := d.call(sepayBody(93000+d.calls, d.trade.incoming(p, fmt.Sprintf("FT25314700%02d", d.calls))), d.source.Secret)
 	if status != 200 || answer["recorded"] != 1.0 {
-		d.say("SePay's call with %s VND, %s: answered %d, %v", terminal.VND(p.amount), p.content, status, answer)
+		d.narrate("SePay's call with %s VND, %s: answered %d, %v", "SePay gọi với %s VND, %s: nhận trả lời %d, %v",
+			terminal.VND(p.amount), p.content, status, answer)
 	}
 }

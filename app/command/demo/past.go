@@ -24,8 +24,7 @@ const pastDays = 60
 // past imports a statement of both bank accounts, as a merchant does who begins
 // with baoco. No webhook gets these transactions.
 func (d *demo) past(ctx context.Context) error {
-	now := time.Now()
-	payments := d.trade.past(now.In(vietnam()))
+	now, payments := time.Now(), d.trade.past
 	path := filepath.Join(filepath.Dir(d.db), "statement.csv")
 	if err := writeStatement(path, payments); err != nil {
 		return err
@@ -45,18 +44,22 @@ func (d *demo) past(ctx context.Context) error {
 		return terminal.Exit(terminal.ExitCheck, fmt.Errorf("of %d transactions of the statement %d were recorded, with %d deliveries",
 			len(payments), result.Recorded, result.Deliveries))
 	}
-	d.say("\n6. Two months of a shop's past: %d transactions imported from a statement, nobody told", result.Recorded)
+	d.narrate("\n6. Two months of a shop's past: %d transactions imported from a statement, nobody told",
+		"\n6. Hai tháng trước đó của cửa hàng: nhập %d giao dịch từ sao kê, không báo cho ai", result.Recorded)
 	return nil
 }
 
-// past is the payments of the days up to now, oldest first.
-func (t *trade) past(now time.Time) (list []transfer) {
+// days makes the payments of the days up to now, oldest first.
+func (t *trade) days(now time.Time) (list []transfer) {
 	year, month, day := now.Date()
 	for n := pastDays - 1; n >= 0; n-- {
 		list = append(list, t.day(time.Date(year, month, day-n, 0, 0, 0, 0, now.Location()))...)
 	}
 	list = slices.DeleteFunc(list, func(p transfer) bool { return p.at.After(now) })
 	slices.SortStableFunc(list, func(a, b transfer) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.content, b.content)) })
+	for _, p := range list {
+		t.book(p)
+	}
 	return list
 }
 

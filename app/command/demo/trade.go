@@ -8,6 +8,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/fold"
+	"baoco/app/inbound"
 )
 
 // banks are the shop's bank accounts. gateway is SePay's name of the bank.
@@ -30,15 +31,34 @@ type transfer struct {
 // trade makes up what a small shop takes and pays. It makes the same payments
 // every time; only the days differ.
 type trade struct {
-	random *rand.Rand
-	order  int // number of the latest
+	random   *rand.Rand
+	order    int // number of the latest
+	balances []int64
+	past     []transfer // what is over at the beginning
 }
 
 // storyOrder is the number of the order in the story.
 const storyOrder = 10293
 
-func newTrade() *trade {
-	return &trade{random: rand.New(rand.NewPCG(1935, 4957)), order: storyOrder - 450}
+func newTrade(now time.Time) *trade {
+	t := &trade{random: rand.New(rand.NewPCG(1935, 4957)), order: storyOrder - 450, balances: []int64{31_650_000, 24_180_000}}
+	t.past = t.days(now.In(vietnam()))
+	return t
+}
+
+// book counts a transfer in the balance of its bank account, and gives that.
+func (t *trade) book(p transfer) int64 {
+	if p.direction == app.Out {
+		p.amount = -p.amount
+	}
+	t.balances[p.bank] += p.amount
+	return t.balances[p.bank]
+}
+
+// incoming is a transfer of now as a provider names it.
+func (t *trade) incoming(p transfer, number string) inbound.Incoming {
+	return inbound.Incoming{Gateway: banks[p.bank].gateway, AccountNumber: banks[p.bank].number, Number: number,
+		Type: p.direction, Amount: p.amount, Content: p.content, Balance: t.book(p)}
 }
 
 // customersOf is how many customers pay by transfer on a weekday, Sunday first.

@@ -1,0 +1,98 @@
+package demo
+
+import (
+	"context"
+	"time"
+
+	"baoco/app"
+	"baoco/app/payment"
+)
+
+// request is a payment request of the demo, and what is transferred for it.
+type request struct {
+	amount    int64
+	bill      bool // of the user's shift
+	reference string
+	age       time.Duration // how long ago it was made
+	expires   time.Duration
+	paid      int64 // under its code; 0: nothing
+}
+
+// takeMoney has the shop ask for money: a shift that is closed, payment requests of every
+// fate, and bills that wait at the till, for one of which money has come without its code.
+func (d *demo) takeMoney(ctx context.Context) error {
+	shift := request{bill: true, age: 10 * time.Minute, expires: payment.BillExpiry}
+	for _, b := range [][2]int64{{85_000, 85_000}, {120_000, 120_000}, {150_000, 170_000}} {
+		shift.amount, shift.paid = b[0], b[1]
+		if _, err := d.ask(ctx, shift); err != nil {
+			return err
+		}
+	}
+	if err := d.closeShift(ctx); err != nil {
+		return err
+	}
+	for _, r := range []request{
+		{amount: 350_000, reference: "Đơn 1040", age: 2 * time.Hour, expires: time.Hour},
+		{amount: 420_000, reference: "Đơn 1041", expires: 24 * time.Hour, paid: 420_000},
+		{amount: 500_000, reference: "Đơn 1042", expires: 24 * time.Hour, paid: 550_000},
+	} {
+		if _, err := d.ask(ctx, r); err != nil {
+			return err
+		}
+	}
+	if err := d.matchByHand(ctx); err != nil {
+		return err
+	}
+	for _, amount := range []int64{135_000, 65_000} {
+		if _, err := d.ask(ctx, request{amount: amount, bill: true, expires: payment.BillExpiry}); err != nil {
+			return err
+		}
+	}
+	d.pays(transfer{direction: app.In, amount: 65_000, content: "LE VAN C chuyen tien"})
+	d.narrate("\n7. Taking money: a closed shift, payment requests that are paid, overpaid or expired, and two bills that wait at the till",
+		"\n7. Thu tiền: một ca đã đóng, các yêu cầu đủ tiền, thừa tiền hoặc hết hạn, và hai đơn đang chờ ở trang thu tiền")
+	return nil
+}
+
+// ask makes a payment request to the first bank account, and pays it.
+func (d *demo) ask(ctx context.Context, r request) (payment.Request, error) {
+	in := payment.RequestCreate{Amount: r.amount, BankAccountID: d.banks[0].ID, Reference: r.reference, ExpiresIn: r.expires}
+	if r.bill {
+		in.CashierID = d.user.ID
+	}
+	made, err := d.server.Services.Payments.CreatePaymentRequest(ctx, app.DefaultAccountID, in, app.IdempotencyKey{}, time.Now().Add(-r.age))
+	if err == nil && r.paid > 0 {
+		d.pays(transfer{direction: app.In, amount: r.paid, content: d.trade.pick(payers) + " " + made.Code})
+	}
+	return made, err
+}
+
+var payers = []string{"TRAN VAN HUNG chuyen tien", "PHAM THI MAI", "thanh toan", "MBVCB.1093847561.HOANG NAM"}
+
+// closeShift ends the user's shift, with the cash that was counted.
+func (d *demo) closeShift(ctx context.Context) error {
+	payments := d.server.Services.Payments
+	shift, _, err := payments.OpenShift(ctx, app.DefaultAccountID, d.user.ID)
+	if err != nil {
+		return err
+	}
+	cash := int64(1_240_000)
+	return payments.CloseShift(ctx, app.DefaultAccountID, shift.ID,
+		payment.ShiftCount{Cash: &cash, Note: "Ca sáng, đã nộp tiền mặt cho chị Hoa"}, time.Now())
+}
+
+// matchByHand has somebody transfer without the code, and the shop match it.
+func (d *demo) matchByHand(ctx context.Context) error {
+	services := d.server.Services
+	made, err := d.ask(ctx, request{amount: 240_000, reference: "Đơn 1043", expires: 24 * time.Hour})
+	if err != nil {
+		return err
+	}
+	d.pays(transfer{direction: app.In, amount: 240_000, content: "Chị Yến gửi tiền hàng ạ"})
+	newest, err := services.Ledger.Transactions(ctx, app.DefaultAccountID, app.TransactionFilter{Page: app.Page{Number: 1, Size: 1}})
+	if err != nil {
+		return err
+	}
+	_, err = services.Payments.MatchTransaction(ctx, app.DefaultAccountID, made.ID, newest.Rows[0].ID, time.Now())
+	return err
+}
