@@ -109,7 +109,7 @@ var limitedReads = map[string]func(ctx context.Context, s *sqlitestore.Store, ba
 		return fmt.Sprint(own, other, err2), err
 	},
 	"UnmatchedTransactions": func(ctx context.Context, s *sqlitestore.Store, _, _ int64) (any, error) {
-		list, total, err := s.UnmatchedTransactions(ctx, 1, time.Unix(0, 0), app.Page{Number: 1, Size: 20})
+		list, total, err := s.UnmatchedTransactions(ctx, 1, payment.UnmatchedFilter{Page: app.Page{Number: 1, Size: 20}})
 		return fmt.Sprint(list, total), err
 	},
 	"PaymentCandidates": func(ctx context.Context, s *sqlitestore.Store, _, _ int64) (any, error) {

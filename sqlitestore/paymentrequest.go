@@ -226,14 +226,17 @@ func (s *Store) PaymentRequests(ctx context.Context, accountID int64, f payment.
 		newestFirst = false
 	}
 	where := ` WHERE ` + c.where.String()
-	received, args := `r.received`, c.args
+	received, args := `r.received`, []any{now.Unix()}
 	if limit := limitOf(ctx); limit != nil {
-		received, args = `r.received - `+hiddenReceived("?"), append([]any{limit, limit, limit, limit}, args...)
+		received, args = `r.received - `+hiddenReceived("?"), append(args, limit, limit, limit, limit)
 	}
 	err = s.queryRow(ctx,
-		`SELECT count(*), coalesce(sum(r.amount) FILTER (WHERE r.cancelled_at IS NULL OR r.paid_at IS NOT NULL), 0), coalesce(sum(`+received+
-			`), 0) FROM payment_requests r`+where, args...).
-		Scan(&page.Total, &page.Due, &page.Received)
+		`SELECT count(*), coalesce(sum(r.amount) FILTER (WHERE r.cancelled_at IS NULL OR r.paid_at IS NOT NULL), 0),
+			coalesce(sum(r.received), 0), coalesce(sum(r.amount - r.received)
+				FILTER (WHERE r.paid_at IS NULL AND r.cancelled_at IS NULL AND coalesce(r.expires_at >= ?, 1)), 0)
+			FROM (SELECT r.amount, r.cancelled_at, r.paid_at, r.expires_at, `+received+` AS received FROM payment_requests r`+where+`) r`,
+		append(args, c.args...)...).
+		Scan(&page.Total, &page.Due, &page.Received, &page.Waiting)
 	if err != nil {
 		return page, storageError(err)
 	}
@@ -433,28 +436,63 @@ func (s *Store) UnmatchTransaction(ctx context.Context, accountID, requestID, tr
 	})
 }
 
-func (s *Store) UnmatchedTransactions(ctx context.Context, accountID int64, since time.Time,
-	page app.Page) ([]app.Transaction, int64, error) {
+func (s *Store) UnmatchedTransactions(ctx context.Context, accountID int64, f payment.UnmatchedFilter) ([]app.Transaction, int64, error) {
 	first, err := readOne[int64](ctx, s, `SELECT coalesce(min(created_at), 0) FROM payment_requests WHERE account_id = ?`, accountID)
 	if err != nil || first == 0 {
 		return nil, 0, err
 	}
-	args := []any{accountID, max(first, since.Unix()), limitOf(ctx)}
+	state := isUnmatched
+	if f.Aside {
+		state = isAside
+	}
+	args := []any{accountID, max(first, f.Since.Unix()), limitOf(ctx), state, joinIDs(f.Without)}
 	total, err := readOne[int64](ctx, s, `SELECT count(*) FROM transactions t `+unmatched, args...)
-	if err != nil || page.Size == 0 {
+	if err != nil || f.Page.Size == 0 {
 		return nil, total, err
 	}
 	rows, err := readAll(ctx, s, scanTransaction,
 		`SELECT `+transactionColumns+` FROM (SELECT t.id FROM transactions t `+unmatched+
-			` ORDER BY t.occurred_at DESC, t.id DESC LIMIT ?4 OFFSET ?5) page
+			` ORDER BY t.occurred_at DESC, t.id DESC LIMIT ?6 OFFSET ?7) page
 		CROSS JOIN transactions t ON t.id = page.id JOIN bank_accounts b ON b.id = t.bank_account_id ORDER BY t.occurred_at DESC, t.id DESC`,
-		append(args, page.Size, page.Offset())...)
+		append(args, f.Page.Size, f.Page.Offset())...)
 	return rows, total, err
 }
 
-// unmatched finds the unmatched money of an account ?1 from ?2 on by an index alone.
-var unmatched = `INDEXED BY transactions_unmatched WHERE t.account_id = ?1 AND t.occurred_at >= ?2 AND t.unmatched = 1 AND ` +
-	isShown("t", "?3")
+// What transactions.unmatched says of money in; 0: it has a request, or came before the first one.
+const (
+	isUnmatched = 1
+	isAside     = 2 // unmatched, and somebody said that it belongs to no order
+)
+
+// unmatched finds the unmatched money of an account ?1 from ?2 on, by its state, by an index alone.
+var unmatched = `INDEXED BY transactions_unmatched WHERE t.account_id = ?1 AND t.unmatched > 0 AND t.unmatched = ?4
+	AND t.occurred_at >= ?2 AND t.id NOT IN (SELECT value FROM json_each(?5)) AND ` + isShown("t", "?3")
+
+func (s *Store) PutAside(ctx context.Context, accountID, transactionID int64, aside bool) error {
+	return s.write(ctx, func(tx *tx) error {
+		before, err := scanOne[int](tx.queryRow(`SELECT t.unmatched FROM transactions t WHERE t.id = ?1 AND t.account_id = ?2 AND `+
+			isShown("t", "?3"), transactionID, accountID, limitOf(ctx)))
+		after, deed := isUnmatched, payment.DeedTakeBack
+		if aside {
+			after, deed = isAside, payment.DeedPutAside
+		}
+		switch {
+		case err != nil:
+			return noRowsAs(err, app.ErrNoTransaction)
+		case before == 0:
+			return payment.ErrNotUnmatched
+		case before == after:
+			return nil
+		}
+		if err := tx.exec(`UPDATE transactions SET unmatched = ? WHERE id = ?`, after, transactionID); err != nil {
+			return err
+		}
+		if err := tx.notePaymentChange(); err != nil {
+			return err
+		}
+		return tx.audit(ctx, accountID, deed, transactionID, app.AuditDetail{})
+	})
+}
 
 func (s *Store) PaymentCandidates(ctx context.Context, accountID int64, limit int) ([]payment.Candidate, error) {
 	rows, err := s.query(ctx,

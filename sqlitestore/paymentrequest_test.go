@@ -220,7 +220,7 @@ func TestUnmatchedReadsAnIndex(t *testing.T) {
 	for i := range 9 {
 		w.Pay(1, fmt.Sprint(i), []string{r.Code, "x", "y"}[i%3])
 	}
-	list, total, err := w.Store.UnmatchedTransactions(t.Context(), 1, time.Unix(0, 0), app.Page{Number: 2, Size: 4})
+	list, total, err := w.Store.UnmatchedTransactions(t.Context(), 1, payment.UnmatchedFilter{Page: app.Page{Number: 2, Size: 4}})
 	must(t, err)
 	if total != 6 || len(list) != 2 || list[0].ID != 3 || list[1].ID != 2 {
 		t.Errorf("of %d: %+v", total, list)
@@ -232,7 +232,7 @@ func TestUnmatchedReadsAnIndex(t *testing.T) {
 		}
 		found++
 		plan := fmt.Sprint(peek(t, w.Path, "EXPLAIN QUERY PLAN "+q, make([]any, strings.Count(q, "?"))...))
-		if !strings.Contains(plan, "USING COVERING INDEX transactions_unmatched (account_id=? AND occurred_at>?)") ||
+		if !strings.Contains(plan, "USING COVERING INDEX transactions_unmatched (account_id=? AND unmatched=? AND occurred_at>?)") ||
 			strings.Contains(plan, "SCAN t ") {
 			t.Errorf("%s\n%s", q, plan)
 		}

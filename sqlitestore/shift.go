@@ -76,7 +76,8 @@ const shiftBills = `SELECT ` + paymentColumns + paymentFrom +
 	` WHERE r.shift_id = ?1 AND r.shift_id IS NOT NULL ORDER BY r.id DESC LIMIT ?2`
 
 var shiftMoney = `SELECT ` + transactionColumns + ` FROM transactions t INDEXED BY transactions_unmatched
-	JOIN bank_accounts b ON b.id = t.bank_account_id WHERE t.account_id = ?4 AND t.unmatched = 1 AND t.occurred_at >= ?2 - 86400
+	JOIN bank_accounts b ON b.id = t.bank_account_id WHERE t.account_id = ?4
+	AND t.unmatched > 0 AND t.unmatched = 1 AND t.occurred_at >= ?2 - 86400
 	AND iif(t.date_only, t.created_at, t.occurred_at) BETWEEN ?2 AND ?3
 	AND t.bank_account_id IN (SELECT bank_account_id FROM payment_requests WHERE shift_id = ?1 AND shift_id IS NOT NULL)
 	AND ` + isShown("t", "?5") + ` ORDER BY t.id DESC LIMIT ?6`

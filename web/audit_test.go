@@ -14,6 +14,7 @@ import (
 	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/app/book"
+	"baoco/app/payment"
 	"baoco/web"
 	"baoco/web/webtest"
 )
@@ -105,6 +106,9 @@ func TestDeedsOfAPI(t *testing.T) {
 	through("DELETE /api/v1/webhooks/{id}", 1, "", app.DeedWebhookDelete, 1)
 	through("POST /api/v1/code-patterns", 0, `{"prefix":"DH","min_length":6,"max_length":6,"alphabet":"digits"}`, app.DeedCodePatternCreate, 1)
 	through("POST /api/v1/payment-requests", 0, `{"amount":20000}`, app.DeedPaymentCreate, 0)
+	last := number(`SELECT max(id) FROM transactions`)
+	w.Change(`UPDATE transactions SET unmatched = 1 WHERE id = ?`, last)
+	through("PUT /api/v1/payment-requests/unmatched/{id}", last, `{"put_aside":true}`, payment.DeedPutAside, last)
 	through("POST /api/v1/payment-requests/{id}/match", 1, `{"transaction_id":"`+fmt.Sprint(number(`SELECT max(id) FROM transactions`))+`"}`,
 		app.DeedPaymentMatch, 1)
 	through("POST /api/v1/payment-requests/{id}/unmatch", 1, `{"transaction_id":"`+fmt.Sprint(number(`SELECT max(id) FROM transactions`))+`"}`,

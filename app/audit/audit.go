@@ -16,6 +16,7 @@ import (
 	"baoco/app/alert"
 	"baoco/app/book"
 	"baoco/app/delivery"
+	"baoco/app/payment"
 	"baoco/app/provider"
 )
 
@@ -87,6 +88,10 @@ var deeds = []deed{
 	{app.DeedTransactionNote, app.Text{EN: "transaction {it}", VI: "giao dịch {it}"}, changes},
 	{app.DeedTransactionExport, app.Text{EN: "exported transactions", VI: "xuất giao dịch ra tệp"}, plain},
 
+	{payment.DeedPutAside,
+		app.Text{EN: "put transaction {it} aside: it belongs to no order", VI: "để riêng giao dịch {it}: không thuộc đơn nào"}, plain},
+	{payment.DeedTakeBack,
+		app.Text{EN: "took transaction {it} back to the unmatched money", VI: "đưa giao dịch {it} về lại tiền chưa ghép"}, plain},
 	{book.DeedMark, app.Text{EN: "transaction {it}", VI: "giao dịch {it}"}, changes},
 
 	{book.DeedRuleAdd, app.Text{EN: "added a rule for what is not revenue: {it}", VI: "thêm quy tắc không phải doanh thu: {it}"}, plain},

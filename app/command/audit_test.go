@@ -13,6 +13,7 @@ import (
 	"baoco/app/apptest"
 	"baoco/app/book"
 	"baoco/app/command/session"
+	"baoco/app/payment"
 	"baoco/sqlitestore"
 )
 
@@ -45,6 +46,7 @@ var deedsOfCommands = []struct {
 	{"payment create --amount 5000", app.DeedPaymentCreate, 0},
 	{"payment match 1 --transaction-id 1", app.DeedPaymentMatch, 1},
 	{"payment unmatch 1 --transaction-id 1", app.DeedPaymentUnmatch, 1},
+	{"payment put-aside 1", payment.DeedPutAside, 1},
 	{"payment cancel 1", app.DeedPaymentCancel, 1},
 	{"payment settings --tolerance 500", app.DeedAccountChange, 1},
 	{"code delete 1", app.DeedCodePatternDelete, 1},

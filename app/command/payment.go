@@ -67,7 +67,15 @@ func paymentCommand() *cli.Command {
 			{
 				Name: "unmatched", Usage: "list money in without a payment request, and what it may be for",
 				Description: terminal.Example("baoco payment unmatched"),
-				Flags:       terminal.AdminFlags(pageFlags()...), Action: session.WithoutArguments(listUnmatched),
+				Flags: terminal.AdminFlags(append(pageFlags(),
+					&cli.BoolFlag{Name: "put-aside", Usage: "list what was put aside instead"})...),
+				Action: session.WithoutArguments(listUnmatched),
+			},
+			{
+				Name: "put-aside", Usage: "note that unmatched money belongs to no order", ArgsUsage: "TRANSACTION_ID",
+				Description: terminal.Example("baoco payment put-aside 812", "baoco payment put-aside 812 --undo"),
+				Flags:       terminal.AdminFlags(&cli.BoolFlag{Name: "undo", Usage: "make it unmatched again"}),
+				Action:      session.WithID("transaction", putAside),
 			},
 			{
 				Name: "match", Usage: "match a transaction with a payment request by hand", ArgsUsage: "ID",
@@ -217,7 +225,8 @@ func listUnmatched(c *cli.Context, s *session.Session) error {
 	if err != nil {
 		return err
 	}
-	list, total, err := s.Services.Payments.UnmatchedTransactions(c.Context, s.Account, page, s.Now)
+	f := payment.UnmatchedFilter{Aside: c.Bool("put-aside"), Page: page}
+	list, total, err := s.Services.Payments.UnmatchedTransactions(c.Context, s.Account, f, s.Now)
 	if err != nil {
 		return err
 	}
@@ -235,10 +244,26 @@ func listUnmatched(c *cli.Context, s *session.Session) error {
 			terminal.Clip(t.Content, 50), likely})
 	}
 	return terminal.Output(c, encoded, func(w io.Writer) {
-		terminal.PrintTable(w, "All money in of the last 30 days has its payment request.",
+		none := "All money in of the last 30 days has its payment request, or was put aside."
+		if f.Aside {
+			none = "No money in of the last 30 days was put aside."
+		}
+		terminal.PrintTable(w, none,
 			[]string{"TRANSACTION", "TIME", "AMOUNT", "CONTENT", "MAY BE FOR"}, rows, "TRANSACTION", "AMOUNT")
 		terminal.More(c, len(rows), total)
 	})
+}
+
+func putAside(c *cli.Context, s *session.Session, id int64) error {
+	aside, now := !c.Bool("undo"), "unmatched"
+	if err := s.Services.Payments.PutAside(c.Context, s.Account, id, aside); err != nil {
+		return err
+	}
+	if aside {
+		now = "put aside"
+	}
+	return terminal.Changed(c, map[string]any{"transaction_id": strconv.FormatInt(id, 10), "put_aside": aside},
+		"Transaction %d is %s now.", id, now)
 }
 
 func matchPayment(c *cli.Context, s *session.Session, id int64) error {

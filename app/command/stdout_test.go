@@ -74,6 +74,7 @@ var lostOutputs = []struct {
 	{command: "payment unmatched"},
 	{"payment match 1 --transaction-id 1", "Payment request 1 is paid now: received 20.000 of 20.000 VND.", false},
 	{"payment unmatch 1 --transaction-id 1", "Payment request 1 is open now: received 0 of 20.000 VND.", false},
+	{"payment put-aside 1", "Transaction 1 is put aside now.", false},
 	{"payment cancel 1", "Payment request 1 is cancelled.", false},
 	{command: "transaction tail --once"},
 	{command: "transaction export"},

@@ -21,7 +21,7 @@ func TestUnmatchedTransactions(t *testing.T) {
 	d := newCashDesk(t)
 	list := func(page app.Page) ([]payment.UnmatchedTransaction, int64) {
 		t.Helper()
-		rows, total, err := d.Services.Payments.UnmatchedTransactions(t.Context(), 1, page, d.now)
+		rows, total, err := d.Services.Payments.UnmatchedTransactions(t.Context(), 1, payment.UnmatchedFilter{Page: page}, d.now)
 		apptest.Must(t, err)
 		return rows, total
 	}
@@ -95,8 +95,8 @@ func TestUnmatchedTransactions(t *testing.T) {
 		t.Errorf("%d a month later", total)
 	}
 	second := d.SecondAccount()
-	if rows, total, err := d.Services.Payments.UnmatchedTransactions(t.Context(), second, all, d.now); err != nil ||
-		total != 0 || len(rows) != 0 {
+	rows, total, err = d.Services.Payments.UnmatchedTransactions(t.Context(), second, payment.UnmatchedFilter{Page: all}, d.now)
+	if err != nil || total != 0 || len(rows) != 0 {
 		t.Errorf("%d of another account, %v", total, err)
 	}
 }
@@ -172,7 +172,8 @@ func TestLikelyPayments(t *testing.T) {
 	}
 	last := d.pay("1000", 1, "chuyen tien")
 	for after, want := range map[time.Duration]bool{30 * day: true, 30*day + time.Second: false} {
-		rows, total, err := d.Services.Payments.UnmatchedTransactions(t.Context(), 1, app.Page{Number: 1, Size: 100}, d.now.Add(after))
+		rows, total, err := d.Services.Payments.UnmatchedTransactions(t.Context(), 1,
+			payment.UnmatchedFilter{Page: app.Page{Number: 1, Size: 100}}, d.now.Add(after))
 		apptest.Must(t, err)
 		if listed := slices.ContainsFunc(rows, func(u payment.UnmatchedTransaction) bool { return u.ID == last.ID }); listed != want ||
 			listed != (total > 0) {
@@ -213,7 +214,8 @@ func TestUnmatchedNumber(t *testing.T) {
 			now := began.Add(time.Duration(hours) * 41 * time.Hour)
 			listed := 0
 			for number := int64(1); ; number++ {
-				rows, total, err := d.Services.Payments.UnmatchedTransactions(ctx, 1, app.Page{Number: number, Size: 100}, now)
+				rows, total, err := d.Services.Payments.UnmatchedTransactions(ctx, 1,
+					payment.UnmatchedFilter{Page: app.Page{Number: number, Size: 100}}, now)
 				apptest.Must(t, err)
 				if listed += len(rows); len(rows) < 100 {
 					if int64(listed) != total {

@@ -221,6 +221,8 @@ type Page struct {
 	// Received is the sum of all transfers, also for those. Several requests of one reference
 	// add up so.
 	Due, Received int64
+	// Waiting is the sum of what is still to be paid of those that haven't ended.
+	Waiting int64
 }
 
 // ErrNoRequest says that an id, a code or a token names no payment request.
@@ -260,6 +262,10 @@ var (
 	ErrNotMoneyIn error = app.Refused(app.CodeConflict, app.Text{
 		EN: "Only money in can be matched with a payment request.",
 		VI: "Chỉ tiền vào mới ghép được với yêu cầu thanh toán.",
+	})
+	ErrNotUnmatched error = app.Refused(app.CodeConflict, app.Text{
+		EN: "This transaction is not unmatched money: it has a payment request, or is no money in since the first one.",
+		VI: "Giao dịch này không phải tiền chưa ghép: đã có yêu cầu, hoặc không phải tiền vào kể từ yêu cầu đầu tiên.",
 	})
 	ErrNotMatched error = app.Refused(app.CodeConflict, app.Text{
 		EN: "This transaction is not matched with this payment request.",

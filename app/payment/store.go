@@ -44,6 +44,8 @@ type Records interface {
 	MatchTransaction(ctx context.Context, accountID, requestID, transactionID int64, now time.Time) (Request, error)
 	// UnmatchTransaction undoes a match, whatever it was found by. ErrNotMatched.
 	UnmatchTransaction(ctx context.Context, accountID, requestID, transactionID int64) (Request, error)
+	// PutAside notes that unmatched money belongs to no order, or undoes that. ErrNotUnmatched.
+	PutAside(ctx context.Context, accountID, transactionID int64, aside bool) error
 	// ShiftClosing gives what a shift came to when it was closed, or would come to at now. Of one
 	// that was closed before this was kept it is empty.
 	ShiftClosing(ctx context.Context, accountID, id int64, now time.Time) (Closing, error)
@@ -64,10 +66,9 @@ type Store interface {
 	// CreatePaymentRequest inserts what choose makes of r. Where the key was used before
 	// it gives the request that was made then.
 	CreatePaymentRequest(ctx context.Context, r Request, choose func(Choices) (Request, error), key app.IdempotencyKey) (Request, error)
-	// UnmatchedTransactions lists a page of the money in since a time that no payment request
-	// was found for, newest first, and counts it. There is none before the account's first
-	// payment request.
-	UnmatchedTransactions(ctx context.Context, accountID int64, since time.Time, page app.Page) ([]app.Transaction, int64, error)
+	// UnmatchedTransactions lists a page of the money in that no payment request was found for,
+	// newest first, and counts it. There is none before the account's first payment request.
+	UnmatchedTransactions(ctx context.Context, accountID int64, f UnmatchedFilter) ([]app.Transaction, int64, error)
 	// PaymentCandidates lists the last payment requests that aren't full or cancelled, at most
 	// limit, newest first.
 	PaymentCandidates(ctx context.Context, accountID int64, limit int) ([]Candidate, error)

@@ -36,7 +36,8 @@ func (s *Service) Offers(ctx context.Context, accountID int64, bills []Request, 
 	}
 	oldest := slices.MinFunc(bills, func(a, b Request) int { return a.CreatedAt.Compare(b.CreatedAt) }).CreatedAt
 	since := oldest.Add(-24 * time.Hour) // of what is known only the day
-	list, _, err := s.store.UnmatchedTransactions(ctx, accountID, since, app.Page{Number: 1, Size: MaxCandidates})
+	list, _, err := s.store.UnmatchedTransactions(ctx, accountID,
+		UnmatchedFilter{Since: since, Page: app.Page{Number: 1, Size: MaxCandidates}})
 	if err != nil {
 		return nil, err
 	}

@@ -6,7 +6,9 @@ ALTER TABLE removed_transactions ADD COLUMN receiving_number TEXT NOT NULL DEFAU
 
 CREATE INDEX transactions_receiving ON transactions (account_id, receiving_number, id) WHERE receiving_number <> '';
 DROP INDEX transactions_unmatched;
-CREATE INDEX transactions_unmatched ON transactions (account_id, occurred_at, bank_account_id, receiving_number) WHERE unmatched = 1;
+-- unmatched is 2 where somebody said that the money belongs to no order.
+CREATE INDEX transactions_unmatched ON transactions (account_id, unmatched, occurred_at, bank_account_id, receiving_number)
+  WHERE unmatched > 0;
 
 -- Kept as bank_account_days.
 CREATE TABLE receiving_number_days (

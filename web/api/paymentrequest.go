@@ -3,6 +3,7 @@ package api
 import (
 	"net/http"
 	"slices"
+	"strconv"
 	"time"
 
 	"baoco/app"
@@ -111,11 +112,14 @@ func EncodeUnmatched(t payment.UnmatchedTransaction, zone *time.Location, now ti
 
 func (s *Server) listUnmatched(w http.ResponseWriter, q *Request) error {
 	p := wire.ParamsOf(q.Request, s.service.Ledger.Zone())
-	page := p.Page()
+	f := payment.UnmatchedFilter{Page: p.Page()}
+	if aside := p.Truth("put_aside"); aside != nil {
+		f.Aside = *aside
+	}
 	if err := p.Bad.Err(); err != nil {
 		return err
 	}
-	rows, total, err := s.service.Payments.UnmatchedTransactions(q.Context(), q.account(), page, q.now)
+	rows, total, err := s.service.Payments.UnmatchedTransactions(q.Context(), q.account(), f, q.now)
 	if err != nil {
 		return err
 	}
@@ -124,7 +128,28 @@ func (s *Server) listUnmatched(w http.ResponseWriter, q *Request) error {
 		list[i] = EncodeUnmatched(t, s.service.Ledger.Zone(), q.now)
 	}
 	return q.answer(w, http.StatusOK, "Money in without a payment request.", "Tiền vào chưa ghép với yêu cầu thanh toán nào.",
-		member{"transactions", list}, member{"pagination", paginate(page, total)})
+		member{"transactions", list}, member{"pagination", paginate(f.Page, total)})
+}
+
+// putAside notes that a transaction belongs to no order, or undoes that.
+func (s *Server) putAside(w http.ResponseWriter, q *Request) error {
+	t, err := s.service.Ledger.Transaction(q.Context(), q.account(), q.pathID())
+	if err != nil {
+		return err
+	}
+	f, err := q.fields("put_aside")
+	if err != nil {
+		return err
+	}
+	aside := f.state("put_aside")
+	if aside == nil {
+		f.bad.Add("put_aside", "is required", "là bắt buộc")
+		return f.bad.Err()
+	}
+	if err := s.service.Payments.PutAside(q.Context(), q.account(), t.ID, *aside); err != nil {
+		return err
+	}
+	return q.answer(w, http.StatusOK, "Saved.", "Đã lưu.", member{"transaction_id", strconv.FormatInt(t.ID, 10)}, member{"put_aside", *aside})
 }
 
 func (s *Server) createPaymentRequest(w http.ResponseWriter, q *Request) error {

@@ -167,6 +167,7 @@ var table = []route{
 	{"GET", "/api/v1/payment-requests", generalLimit, reads, noBody, (*Server).listPaymentRequests},
 	{"POST", "/api/v1/payment-requests", generalLimit, writes, needsBody, (*Server).createPaymentRequest},
 	{"GET", "/api/v1/payment-requests/unmatched", generalLimit, reads, noBody, (*Server).listUnmatched},
+	{"PUT", "/api/v1/payment-requests/unmatched/{id}", generalLimit, writes, needsBody, (*Server).putAside},
 	{"GET", "/api/v1/payment-requests/{id}", generalLimit, reads, noBody, (*Server).showPaymentRequest},
 	{"GET", "/api/v1/payment-requests/{id}/qr", generalLimit, reads, noBody, (*Server).paymentRequestQR},
 	{"POST", "/api/v1/payment-requests/{id}/cancel", generalLimit, writes, noBody, (*Server).cancelPaymentRequest},

@@ -62,6 +62,7 @@ var limitedRoutes = map[string][]string{
 	"GET /transactions/{id}":              {"/transactions/{transaction}"},
 	"POST /transactions/{id}/note": {"/transactions/{transaction}/note note=mine",
 		"/transactions/{transaction}/note note=mine&seen={note}"},
+	"POST /transactions/{id}/aside":   {"/transactions/{transaction}/aside aside=1"},
 	"POST /transactions/{id}/revenue": {"/transactions/{transaction}/revenue kind=loan"},
 
 	"GET /day":      {"/day", "/day?date={yesterday}", "/day?date={long ago}", "/day?date={today}&paper=58", "/day?date=1998-01-01"},

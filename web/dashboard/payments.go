@@ -19,13 +19,13 @@ func paymentPath(id int64) string { return "/payments/" + strconv.FormatInt(id, 
 // paymentsData is the list of the payment requests.
 type paymentsData struct {
 	filters
-	Pages         pages
-	Statuses      []app.PaymentStatus
-	Rows          []payment.Request
-	Total         int64
-	Due, Received int64
-	Unmatched     int64 // transactions
-	NoPatterns    bool  // codes can't be made
+	Pages      pages
+	Statuses   []app.PaymentStatus
+	Rows       []payment.Request
+	Total      int64
+	Sums       payment.Page
+	Unmatched  int64 // transactions that have a likely request
+	NoPatterns bool  // codes can't be made
 }
 
 func (s *Server) paymentsPage(v *visit) error {
@@ -47,14 +47,15 @@ func (s *Server) fillPayments(v *visit, f payment.Filter, data *paymentsData) er
 			return err
 		}
 	}
-	data.Rows, data.Total, data.Due, data.Received = page.Rows, page.Total, page.Due, page.Received
+	data.Rows, data.Total, data.Sums = page.Rows, page.Total, page
 	data.Pages = pagesOf(f.Page, page.Total, data.Form, data.Path)
 	patterns, err := s.Services.Ledger.CodePatterns(v.Context(), v.account.ID)
 	if err != nil {
 		return err
 	}
 	data.NoPatterns = len(patterns) == 0
-	_, data.Unmatched, err = s.Services.Payments.UnmatchedTransactions(v.Context(), v.account.ID, app.Page{Number: 1}, v.now) // only how many
+	waiting, err := s.Services.Payments.WaitingForPerson(v.Context(), v.account.ID, v.now)
+	data.Unmatched = int64(len(waiting))
 	return err
 }
 
@@ -283,20 +284,6 @@ func (s *Server) changeMatch(v *visit, change func(r payment.Request, transactio
 		return s.showPayment(v, r, err)
 	}
 	return s.redirect(v, paymentPath(r.ID), done)
-}
-
-// unmatchedData is money in without a payment request.
-type unmatchedData struct {
-	Pages     pages
-	Rows      []payment.UnmatchedTransaction
-	Unmatched int64 // in all
-}
-
-func (s *Server) unmatchedPage(v *visit) error {
-	page := pageOf(v)
-	rows, total, err := s.Services.Payments.UnmatchedTransactions(v.Context(), v.account.ID, page, v.now)
-	data := unmatchedData{pagesOf(page, total, url.Values{}, "/payments/unmatched"), rows, total}
-	return s.render(v, err, pageHead{"unmatched", "payments", app.Text{EN: "Money without a request", VI: "Tiền chưa ghép"}}, data)
 }
 
 // paymentSettingsForm is the form of the settings for payment requests.

@@ -89,7 +89,7 @@ func TestPayments(t *testing.T) {
 
 	paid(w.World, "1", 20_000, code(2))
 	list := lan.Get("/payments")
-	list.Shows(t, "3 requests · asked for 320,000\u00a0₫ · received 20,000\u00a0₫",
+	list.Shows(t, "3 requests · asked for 320,000\u00a0₫ · received 20,000\u00a0₫ · still waiting 300,000\u00a0₫",
 		`data-label="Amount">50,000`+"\u00a0₫"+`</td><td class="amount" data-label="Received so far">20,000`+"\u00a0₫")
 	lan.Get("/payments/2").Shows(t, "<strong>20,000\u00a0₫</strong>", "still due: 30,000\u00a0₫", "+20,000\u00a0₫",
 		"Payment code", "/qr.png?20000")
@@ -137,7 +137,7 @@ func TestPayments(t *testing.T) {
 		`<span class="pill active">Paid in full</span>`)
 	matched.Hides(t, "/qr.png", "still due", "/payments/2/cancel")
 	lan.Post("/payments/1/match", "transaction_id", transaction).WantStatus(t, http.StatusConflict)
-	lan.Get("/payments/unmatched").Shows(t, "There is none: every payment has its request.")
+	lan.Get("/payments/unmatched").Shows(t, "There is none.")
 	lan.Post("/payments/2/unmatch", "transaction_id", transaction).Goes(t, "/payments/2")
 	lan.Get("/payments/2").Shows(t, "Match undone.", "still due: 30,000\u00a0₫", "/qr.png?20000")
 	lan.Post("/payments/2/unmatch", "transaction_id", transaction).WantStatus(t, http.StatusConflict)
@@ -152,7 +152,42 @@ func TestPayments(t *testing.T) {
 	lan.Get("/payments/1/cancel").Shows(t, "Cancel the payment request DH12345678?")
 	lan.Post("/payments/1/cancel").Goes(t, "/payments/1")
 	lan.Get("/payments/1").Hides(t, warning)
-	lan.Get("/payments").Shows(t, "3 requests · asked for 120,000\u00a0₫ · received 94,000\u00a0₫")
+	lan.Get("/payments").Shows(t, "3 requests · asked for 120,000\u00a0₫ · received 94,000\u00a0₫ · still waiting 30,000\u00a0₫")
+	w.Change(`UPDATE payment_requests SET expires_at = created_at - 1 WHERE id = 2`)
+	lan.Get("/payments").Shows(t, "received 94,000\u00a0₫ · still waiting 0\u00a0₫")
+}
+
+// The number in the menu is the money that has a likely request. What belongs to no order is put aside with one
+// tap, and taken back with another. What is like no request is folded, and waits for nobody.
+func TestPutAside(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", access.RoleOwner)
+	w.Link("ACB", apptest.SomeAccount)
+	w.CodePattern("DH")
+	lan := w.Browser().SignIn("lan")
+	w.PaymentRequest(payment.RequestCreate{Amount: 30_000})
+	paid(w.World, "1", 30_000, "like one")
+	paid(w.World, "2", 30_000, "like one too")
+	paid(w.World, "3", 7_000_000, "like none")
+	const path = "/payments/unmatched"
+	lan.Get("/payments").Shows(t, "Money without a request (2)")
+	lan.Get(path).Shows(t, "Money without a request (2)", "May be for a request (2)", "Without a likely request (1)", "like none")
+	lan.Get(path).Hides(t, "Put aside: belongs to no order")
+	lan.Post("/transactions/1/aside", "aside", "1").Goes(t, path)
+	lan.Get(path).Shows(t, "Money without a request (1)", "May be for a request (1)", "Put aside: belongs to no order (1)")
+	lan.Post("/transactions/1/aside", "aside", "0").Goes(t, path)
+	lan.Get(path).Shows(t, "May be for a request (2)")
+	for _, id := range []string{"1", "2", "3"} {
+		lan.Post("/transactions/"+id+"/aside", "aside", "1").Goes(t, path)
+	}
+	none := lan.Get(path)
+	none.Shows(t, "There is none.", "belongs to no order (3)")
+	none.Hides(t, "Money without a request (", "Without a likely request")
+	lan.Post("/payments/1/match", "transaction_id", "2").Goes(t, "/payments/1") // also what was put aside
+	refused := lan.Post("/transactions/2/aside", "aside", "0")
+	refused.WantStatus(t, http.StatusConflict)
+	refused.Shows(t, "This transaction is not unmatched money", "belongs to no order (2)")
 }
 
 // What can't be read is no amount: the settings stay as they were.
@@ -195,7 +230,7 @@ func TestPaymentTenancy(t *testing.T) {
 	w.Pay(second, "z", "ZULU money")
 	mine := w.PaymentRequest(payment.RequestCreate{Amount: 5000, Reference: "ALPHA"})
 	lan := w.Browser().SignIn("lan")
-	lan.Get("/payments").Shows(t, "1 request · asked for 5,000\u00a0₫ · received 0\u00a0₫", "ALPHA")
+	lan.Get("/payments").Shows(t, "1 request · asked for 5,000\u00a0₫ · received 0\u00a0₫ · still waiting 5,000\u00a0₫", "ALPHA")
 	for _, path := range []string{"/payments", "/payments?reference=ZULU", "/payments/unmatched", "/till", "/till/display", "/shifts"} {
 		lan.Get(path).Hides(t, `href="/payments/1"`, "7,654,321", "6,100,001", "ZULU money", "khach")
 	}

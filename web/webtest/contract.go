@@ -378,6 +378,7 @@ var Endpoints = []Endpoint{
 	{"GET", "/api/v1/payment-requests", false, 300},
 	{"POST", "/api/v1/payment-requests", true, 300},
 	{"GET", "/api/v1/payment-requests/unmatched", false, 300},
+	{"PUT", "/api/v1/payment-requests/unmatched/*", true, 300},
 	{"GET", "/api/v1/payment-requests/*", false, 300},
 	{"GET", "/api/v1/payment-requests/*/qr", false, 300},
 	{"POST", "/api/v1/payment-requests/*/cancel", true, 300},

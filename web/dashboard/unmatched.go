@@ -1,0 +1,76 @@
+package dashboard
+
+import (
+	"net/url"
+
+	"baoco/app"
+	"baoco/app/payment"
+)
+
+const unmatchedPath = "/payments/unmatched"
+
+// unmatchedData is money in without a payment request: what waits for a person, a page of the
+// rest, and what was put aside last.
+type unmatchedData struct {
+	Unmatched int64 // transactions that have a likely request
+	Waiting   []payment.UnmatchedTransaction
+	Older     bool // there are more than are shown
+	Rest      unmatchedList
+	Aside     unmatchedList
+	Pages     pages // of the rest
+}
+
+type unmatchedList struct {
+	Rows  []payment.UnmatchedTransaction
+	Total int64
+}
+
+// maxWaiting is how many transactions that wait for a person are shown at once.
+const maxWaiting = 50
+
+func (s *Server) unmatchedPage(v *visit) error { return s.showUnmatched(v, nil) }
+
+// showUnmatched shows the page. refused is why an action was refused.
+func (s *Server) showUnmatched(v *visit, refused error) error {
+	waiting, err := s.Services.Payments.WaitingForPerson(v.Context(), v.account.ID, v.now)
+	if err != nil {
+		return err
+	}
+	rest := payment.UnmatchedFilter{Page: pageOf(v)}
+	for _, t := range waiting {
+		rest.Without = append(rest.Without, t.ID)
+	}
+	d := unmatchedData{Unmatched: int64(len(waiting)), Waiting: waiting[:min(len(waiting), maxWaiting)],
+		Older: len(waiting) > maxWaiting}
+	list := func(f payment.UnmatchedFilter) (l unmatchedList, err error) {
+		l.Rows, l.Total, err = s.Services.Payments.UnmatchedTransactions(v.Context(), v.account.ID, f, v.now)
+		return l, err
+	}
+	if d.Rest, err = list(rest); err != nil {
+		return err
+	}
+	aside := payment.UnmatchedFilter{Aside: true, Page: app.Page{Number: 1, Size: rest.Page.Size}}
+	if d.Aside, err = list(aside); err != nil {
+		return err
+	}
+	d.Pages = pagesOf(rest.Page, d.Rest.Total, url.Values{}, unmatchedPath)
+	return s.render(v, refused, pageHead{"unmatched", "payments", app.Text{EN: "Money without a request", VI: "Tiền chưa ghép"}}, d)
+}
+
+// putAside notes that a transaction belongs to no order, or undoes that.
+func (s *Server) putAside(v *visit) error {
+	aside := v.PostFormValue("aside") == "1"
+	done := app.Text{EN: "Taken back: it is unmatched again.", VI: "Đã đưa về lại tiền chưa ghép."}
+	if aside {
+		done = app.Text{EN: "Put aside. It stands at the end of this page, where this can be undone.",
+			VI: "Đã để riêng. Khoản này nằm ở cuối trang, có thể hoàn tác ở đó."}
+	}
+	t, err := s.pageTransaction(v)
+	if err != nil {
+		return err
+	}
+	if err := s.Services.Payments.PutAside(v.Context(), v.account.ID, t.ID, aside); err != nil {
+		return s.showUnmatched(v, err)
+	}
+	return s.redirect(v, unmatchedPath, done)
+}
