@@ -37,7 +37,10 @@ var TypedAmountRule = Text{
 	AmountRule.VI + ", ví dụ 200000 hoặc 200.000",
 }
 
-var shortAmountRule = Text{TypedAmountRule.EN + " or 200k", TypedAmountRule.VI + " hoặc 200k"}
+var shortAmountRule = Text{
+	"must be a whole number of VND from 1 to 9,999,999,999,999, such as 200000, 200.000 or 200k",
+	"phải là số nguyên VND từ 1 đến 9.999.999.999.999, ví dụ 200000, 200.000 hoặc 200k",
+}
 
 // AmountFault is the text for the error with which ParseAmountText refuses an
 // amount.
@@ -115,8 +118,8 @@ var amountUnits = map[string]int64{
 	"k": 1e3, "nghin": 1e3, "ngan": 1e3, "tr": 1e6, "trieu": 1e6, "m": 1e6, "ty": 1e9, "ti": 1e9, "b": 1e9,
 }
 
-// ReadShortAmount reads an amount that a person searches for: as [ReadAmount],
-// or shortened: 200k, 1tr5, 1,5 triệu. Money that is to be recorded or paid is
+// ReadShortAmount reads an amount that a person types into a page: as [ReadAmount],
+// or shortened: 200k, 1tr5, 1,5 triệu. The page shows how it was read. What is recorded is
 // never read so. The result is from 1 to MaxAmount.
 func ReadShortAmount(text string) (int64, error) {
 	if n, err := ReadAmount(text); err == nil {

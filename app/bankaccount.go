@@ -107,6 +107,15 @@ func (s *Service) SetBankAccountLabel(ctx context.Context, accountID, id int64, 
 	return s.store.SetBankAccountLabel(ctx, accountID, id, label)
 }
 
+// SetAccountName corrects the name of the holder, which QR codes and the pages of payers have.
+func (s *Service) SetAccountName(ctx context.Context, accountID, id int64, name string) (BankAccount, error) {
+	name, err := CleanName("account_name", name)
+	if err != nil {
+		return BankAccount{}, err
+	}
+	return s.store.SetAccountName(ctx, accountID, id, name)
+}
+
 // Title is how the bank account is named where its number stands in full.
 func (b BankAccount) Title() string {
 	title := BankShortName(b.Bank) + " " + b.AccountNumber

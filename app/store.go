@@ -75,6 +75,8 @@ type Store interface {
 	UpdateAccount(ctx context.Context, id int64, u AccountUpdate) (Account, error)
 	// SetBankAccountLabel changes a linked bank account.
 	SetBankAccountLabel(ctx context.Context, accountID, id int64, label BankAccountLabel) error
+	// SetAccountName changes a linked bank account, and gives it after that.
+	SetAccountName(ctx context.Context, accountID, id int64, name string) (BankAccount, error)
 	// SetBankAccountReceiving changes a linked bank account, and gives it after that.
 	SetBankAccountReceiving(ctx context.Context, accountID, id int64, r BankAccountReceiving) (BankAccount, error)
 	// BankAccountSummaries lists the linked bank accounts by id with the sums of

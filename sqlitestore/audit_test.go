@@ -25,7 +25,7 @@ var (
 		"UnlinkBankAccount", "RemoveSource", "DeleteWebhook", "RemoveAlertChannel", "AddPhone", "RemovePhone",
 		"CreateAccount", "UpdateAccount", "CreateAPIKey", "CreateCounterLink", "CreateUser", "CreateFirstUser", "SetPassword", "SetRole",
 		"NoteSignIn", "NoteRefusedSignIn",
-		"LinkBankAccount", "SetBankAccountLabel", "SetBankAccountReceiving", "CreateSource", "SetSourceSecret",
+		"LinkBankAccount", "SetBankAccountLabel", "SetBankAccountReceiving", "SetAccountName", "CreateSource", "SetSourceSecret",
 		"AddSourceSenders", "SetSourceAPIKey",
 		"RetryInbound", "DiscardInbound", "LinkInbound", "SettleRepeat", "PartReport", "SetNote", "UndoImport", "CreateCodePattern",
 		"DeleteCodePattern",

@@ -181,6 +181,21 @@ func (s *Store) SetBankAccountLabel(ctx context.Context, accountID, id int64, la
 	})
 }
 
+func (s *Store) SetAccountName(ctx context.Context, accountID, id int64, name string) (app.BankAccount, error) {
+	return writing(ctx, s, func(tx *tx) (app.BankAccount, error) {
+		b, err := txBankAccount(tx, accountID, id)
+		if err == nil {
+			err = tx.exec(`UPDATE bank_accounts SET account_name = ? WHERE id = ?`, name, id)
+		}
+		if err != nil {
+			return b, err
+		}
+		d := auditBankAccount(b).Changed("account_name", b.AccountName, name)
+		b.AccountName = name
+		return b, tx.auditChange(ctx, accountID, app.DeedBankAccountChange, id, d)
+	})
+}
+
 func (s *Store) SetBankAccountReceiving(ctx context.Context, accountID, id int64, r app.BankAccountReceiving) (app.BankAccount, error) {
 	return writing(ctx, s, func(tx *tx) (app.BankAccount, error) {
 		b, err := txBankAccount(tx, accountID, id)

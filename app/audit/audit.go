@@ -246,6 +246,7 @@ var fields = map[string]field{
 	"revenue_kind": {name: app.Text{EN: "kind of money", VI: "loại tiền"}, value: named[book.Kind]},
 	"revenue_note": {name: app.Text{EN: "reason", VI: "lý do"}},
 
+	"account_name":      {name: app.Text{EN: "account holder", VI: "chủ tài khoản"}},
 	"content_prefix":    {name: app.Text{EN: "beginning of contents", VI: "phần đầu nội dung"}},
 	"receiving_number":  {name: app.Text{EN: "receiving number", VI: "số nhận tiền"}},
 	"receiving_numbers": {name: app.Text{EN: "receiving numbers", VI: "các số nhận tiền"}},

@@ -52,10 +52,11 @@ func bankCommand() *cli.Command {
 				Flags: terminal.AdminFlags(), Action: session.WithoutArguments(listBanks),
 			},
 			{
-				Name: "update", Usage: "change the numbers to which customers pay a bank account", ArgsUsage: "ID",
+				Name: "update", Usage: "correct the holder's name, or change the numbers to which customers pay", ArgsUsage: "ID",
 				Description: terminal.Example(`baoco bank update 1 --receiving-number "96247CISI1=Till 1" --receiving-number 96247CISI2`,
-					"baoco bank update 1 --content-prefix SEVQR"),
-				Flags:  terminal.AdminFlags(receivingFlag, prefixFlag),
+					"baoco bank update 1 --content-prefix SEVQR", `baoco bank update 1 --name "TRAN THI B"`),
+				Flags: terminal.AdminFlags(receivingFlag, prefixFlag,
+					&cli.StringFlag{Name: "name", Usage: "`NAME` of the account's holder, as the bank has it", DefaultText: "as it is"}),
 				Action: session.WithID("bank account", updateBank),
 			},
 			{
@@ -127,18 +128,26 @@ func readReceiving(c *cli.Context, r app.BankAccountReceiving) app.BankAccountRe
 }
 
 func updateBank(c *cli.Context, s *session.Session, id int64) error {
-	if !c.IsSet("receiving-number") && !c.IsSet("content-prefix") {
-		return terminal.Usagef("bank update needs at least one of --receiving-number and --content-prefix")
+	receiving, name := c.IsSet("receiving-number") || c.IsSet("content-prefix"), c.IsSet("name")
+	if !receiving && !name {
+		return terminal.Usagef("bank update needs at least one of --name, --receiving-number and --content-prefix")
 	}
 	b, err := s.Services.Ledger.BankAccount(c.Context, s.Account, id)
 	if err != nil {
 		return err
 	}
-	b, err = s.Services.Ledger.SetBankAccountReceiving(c.Context, s.Account, id, readReceiving(c, b.BankAccountReceiving))
+	text := fmt.Sprintf("Bank account %d is held by %s.", id, terminal.OneLine(c.String("name")))
+	if receiving {
+		b, err = s.Services.Ledger.SetBankAccountReceiving(c.Context, s.Account, id, readReceiving(c, b.BankAccountReceiving))
+		text = receivingText(b)
+	}
+	if err == nil && name {
+		b, err = s.Services.Ledger.SetAccountName(c.Context, s.Account, id, c.String("name"))
+	}
 	if err != nil {
 		return err
 	}
-	return terminal.Changed(c, api.EncodeBankAccount(b, s.Services.Ledger.Zone()), "%s", receivingText(b))
+	return terminal.Changed(c, api.EncodeBankAccount(b, s.Services.Ledger.Zone()), "%s", text)
 }
 
 // receivingText says how customers pay a bank account.

@@ -91,26 +91,36 @@ func (f *fields) receiving(r app.BankAccountReceiving) app.BankAccountReceiving 
 	return r
 }
 
-// updateBankAccount changes how customers pay a bank account.
+// updateBankAccount corrects the holder's name, and changes how customers pay a bank account.
 func (s *Server) updateBankAccount(w http.ResponseWriter, q *Request) error {
 	b, err := s.service.Ledger.BankAccount(q.Context(), q.account(), q.pathID())
 	if err != nil {
 		return err
 	}
-	f, err := q.fields("receiving_numbers", "content_prefix")
+	f, err := q.fields("account_name", "receiving_numbers", "content_prefix")
 	if err != nil {
 		return err
 	}
+	name := f.optional("account_name")
+	if name != nil {
+		_, err := app.CleanName("account_name", *name)
+		f.bad.Merge(err)
+	}
 	b.BankAccountReceiving = f.receiving(b.BankAccountReceiving)
 	if len(q.body.Members) == 0 {
-		f.bad.Add("body", "must have at least one of receiving_numbers and content_prefix",
-			"phải có ít nhất một trong receiving_numbers và content_prefix")
+		f.bad.Add("body", "must have at least one of account_name, receiving_numbers and content_prefix",
+			"phải có ít nhất một trong account_name, receiving_numbers và content_prefix")
 	}
 	if err := f.bad.Err(); err != nil {
 		return err
 	}
 	if b, err = s.service.Ledger.SetBankAccountReceiving(q.Context(), q.account(), b.ID, b.BankAccountReceiving); err != nil {
 		return err
+	}
+	if name != nil {
+		if b, err = s.service.Ledger.SetAccountName(q.Context(), q.account(), b.ID, *name); err != nil {
+			return err
+		}
 	}
 	return q.answer(w, http.StatusOK, "The bank account was updated.", "Đã cập nhật tài khoản ngân hàng.",
 		member{"bank_account", EncodeBankAccount(b, s.service.Ledger.Zone())})

@@ -377,6 +377,7 @@ func TestDeedsOfPages(t *testing.T) {
 	// Money.
 	d.through("POST /banks", app.DeedBankAccountLink, 1,
 		post(b, "/banks", "bank", "ACB", "account_number", apptest.SomeAccount, "account_name", "A"))
+	d.through("POST /banks/{id}/holder", app.DeedBankAccountChange, 1, post(b, "/banks/1/holder", "account_name", "TRAN THI B"))
 	d.through("POST /banks/{id}/look", app.DeedBankAccountChange, 1, post(b, "/banks/1/look", "nickname", "quầy"))
 	d.through("POST /banks/{id}/receiving", app.DeedBankAccountChange, 1, post(b, "/banks/1/receiving", "receiving_numbers", "7 = Quầy 7"))
 	d.through("POST /banks/{id}/toggle", app.DeedBankAccountChange, 1, post(b, "/banks/1/toggle"))

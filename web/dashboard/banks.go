@@ -124,6 +124,23 @@ func (s *Server) setBankLook(v *visit) error {
 	return s.redirect(v, bankPath(b.ID), app.Text{EN: "Saved.", VI: "Đã lưu."})
 }
 
+// setHolder corrects the name of the holder.
+func (s *Server) setHolder(v *visit) error {
+	b, err := s.pageBank(v)
+	if err != nil {
+		return err
+	}
+	wrong := v.unchanged(b.AccountName)
+	b.AccountName = v.PostFormValue("account_name")
+	if wrong == nil {
+		_, wrong = s.Services.Ledger.SetAccountName(v.Context(), v.account.ID, b.ID, b.AccountName)
+	}
+	if wrong != nil {
+		return s.showBank(v, b, wrong)
+	}
+	return s.redirect(v, bankPath(b.ID), app.Text{EN: "Saved.", VI: "Đã lưu."})
+}
+
 // setBankReceiving changes how customers pay the bank account.
 func (s *Server) setBankReceiving(v *visit) error {
 	b, err := s.pageBank(v)
@@ -368,9 +385,7 @@ func transferTo(b app.BankAccount, query url.Values) (transfer vietqr.Transfer, 
 	var bad app.Invalid
 	var n int64
 	if amount := query.Get("amount"); strings.TrimSpace(amount) != "" {
-		if n, err = app.ReadAmount(amount); err != nil {
-			bad.Add("amount", app.TypedAmountRule.EN, app.TypedAmountRule.VI)
-		}
+		n = app.ReadShortAmountBound("amount", amount, false, &bad)
 	}
 	to, err := b.PayTo(query.Get("receiving_number"))
 	bad.Merge(err)

@@ -316,3 +316,33 @@ func TestBankOffOnEndedPlan(t *testing.T) {
 	apptest.Must(t, err)
 	b.Get("/banks/1").Shows(t, warning)
 }
+
+// The holder's name can be corrected: codes and the payer's page have the new one. In every field an amount may be
+// short, as in the search.
+func TestHolderAndShortAmounts(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", access.RoleOwner)
+	w.Link("ACB", apptest.SomeAccount)
+	w.CodePattern("DH")
+	lan := w.Browser().SignIn("lan")
+	lan.Post("/banks/1/holder", "account_name", "TRAN THI BICH").Goes(t, "/banks/1")
+	lan.Get("/banks/1").Shows(t, "<bdi>TRAN THI BICH</bdi>")
+	lan.Post("/banks/1/holder", "account_name", " ").WantStatus(t, http.StatusUnprocessableEntity)
+	lan.Submit("/payments", "amount", "1tr5", "bank_account_id", "1", "expires_in", "15").Goes(t, "/payments/1")
+	r, err := w.Services.Payments.PaymentRequest(t.Context(), 1, 1)
+	apptest.Must(t, err)
+	if r.Amount != 1_500_000 || r.BankAccount.AccountName != "TRAN THI BICH" {
+		t.Errorf("%+v", r)
+	}
+	lan.Get("/banks/1?amount=200k").Shows(t, "qr.png?amount=200k")
+	lan.Post("/settings/payments", "payment_tolerance", "1k", "small_amount", "20k").Goes(t, "/settings/codes")
+	a, err := w.Services.Ledger.Account(t.Context(), 1)
+	if err != nil || a.PaymentTolerance != 1000 || a.SmallAmount != 20_000 {
+		t.Errorf("%+v, %v", a, err)
+	}
+	lan.Submit("/till", "amount", "99k", "bank_account_id", "1").Goes(t, "/till/2")
+	for _, amount := range []string{"", "0", "k", "99999999999999"} {
+		lan.Submit("/payments", "amount", amount, "bank_account_id", "1", "expires_in", "15").WantStatus(t, http.StatusUnprocessableEntity)
+	}
+}

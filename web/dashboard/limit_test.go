@@ -114,9 +114,10 @@ var limitedRoutes = map[string][]string{
 	"GET /banks": {"/banks"}, "POST /banks": {"/banks bank=ACB&account_number={account}"}, "GET /banks/new": {"/banks/new"},
 	"GET /banks/{id}":        {"/banks/{bank}", "/banks/{bank}?amount=5000&content=x"},
 	"GET /banks/{id}/qr.png": {"/banks/{bank}/qr.png", "/banks/{bank}/qr.png?amount=5000"},
-	"POST /banks/{id}/look":  {"/banks/{bank}/look"}, "POST /banks/{id}/receiving": {"/banks/{bank}/receiving"},
-	"POST /banks/{id}/toggle": {"/banks/{bank}/toggle"},
-	"GET /banks/{id}/unlink":  {"/banks/{bank}/unlink"}, "POST /banks/{id}/unlink": {"/banks/{bank}/unlink"},
+	"POST /banks/{id}/look":  {"/banks/{bank}/look"}, "POST /banks/{id}/holder": {"/banks/{bank}/holder account_name=X"},
+	"POST /banks/{id}/receiving": {"/banks/{bank}/receiving"},
+	"POST /banks/{id}/toggle":    {"/banks/{bank}/toggle"},
+	"GET /banks/{id}/unlink":     {"/banks/{bank}/unlink"}, "POST /banks/{id}/unlink": {"/banks/{bank}/unlink"},
 
 	"GET /inbound": {"/inbound"}, "POST /inbound/sources": {"/inbound/sources"}, "GET /inbound/sources/new": {"/inbound/sources/new"},
 	"GET /inbound/sources/{id}":           {"/inbound/sources/{small}"},

@@ -53,7 +53,7 @@ var harmlessTwice = []string{
 	"/streams/{id}/edit", "/streams/{id}/toggle", "/streams/{id}/test", "/streams/{id}/env", "/streams/{id}/delete",
 	"/till/{id}/cancel", "/till/{id}/take", "/till/{id}/ask",
 	"/till/{id}/receipt", "/shifts/{id}/close", "/payments/{id}/cancel", "/payments/{id}/match", "/payments/{id}/unmatch",
-	"/settings/payments", "/banks", "/banks/{id}/look", "/banks/{id}/receiving", "/banks/{id}/toggle", "/banks/{id}/unlink",
+	"/settings/payments", "/banks", "/banks/{id}/look", "/banks/{id}/holder", "/banks/{id}/receiving", "/banks/{id}/toggle", "/banks/{id}/unlink",
 	"/inbound/sources/{id}/senders", "/inbound/sources/{id}/key", "/inbound/sources/{id}/catch-up", "/inbound/sources/{id}/remove",
 	"/inbound/events/{id}/link", "/inbound/events/{id}/retry", "/inbound/events/{id}/settle", "/inbound/events/{id}/discard",
 	"/keys/{id}/revoke", "/settings/password", "/settings/name", "/settings/sign-out", "/settings/users/{id}/role",

@@ -154,9 +154,7 @@ func (s *Server) createPayment(v *visit) error {
 		ReceivingNumber: form.ReceivingNumber}
 	var bad app.Invalid
 	var err error
-	if in.Amount, err = app.ReadAmount(form.Amount); err != nil {
-		bad.Add("amount", app.TypedAmountRule.EN, app.TypedAmountRule.VI)
-	}
+	in.Amount = app.ReadShortAmountBound("amount", form.Amount, false, &bad)
 	if in.BankAccountID, err = readBankAccountID(form.BankAccountID); err != nil {
 		bad.Merge(err)
 	}
@@ -312,7 +310,7 @@ func (s *Server) setPaymentSettings(v *visit) error {
 		if strings.TrimSpace(text) == "" {
 			bad.Add(field, "is required", "là bắt buộc")
 		}
-		return app.ReadAmountBound(field, text, true, &bad)
+		return app.ReadShortAmountBound(field, text, true, &bad)
 	}
 	tolerance, small := amount("payment_tolerance", form.Tolerance), amount("small_amount", form.Small)
 	err := bad.Err()

@@ -102,6 +102,7 @@ o - - -  GET  /banks/new
 o a - -  GET  /banks/{id}
 o a - -  GET  /banks/{id}/qr.png
 o - - -  POST /banks/{id}/receiving
+o - - -  POST /banks/{id}/holder
 o - - -  POST /banks/{id}/look
 o - - -  POST /banks/{id}/toggle
 o - - -  GET  /banks/{id}/unlink

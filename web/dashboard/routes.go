@@ -106,6 +106,7 @@ var table = []page{
 	{"GET", "/banks/{id}", seeMoney, (*Server).bankPage, live},
 	{"GET", "/banks/{id}/qr.png", seeMoney, (*Server).bankQR, still},
 	{"POST", "/banks/{id}/look", ownerOnly, (*Server).setBankLook, still},
+	{"POST", "/banks/{id}/holder", ownerOnly, (*Server).setHolder, still},
 	{"POST", "/banks/{id}/receiving", ownerOnly, (*Server).setBankReceiving, still},
 	{"POST", "/banks/{id}/toggle", ownerOnly, (*Server).switchBank, still},
 	{"GET", "/banks/{id}/unlink", ownerOnly, (*Server).unlinkBank, still},

@@ -195,7 +195,7 @@ func TestFilterWithNothingBetween(t *testing.T) {
 		"/deliveries?from=2026-01-03&to=2026-01-02":                   "To must not be before “From”.",
 		"/deliveries?status=waiting&from=2026-01-03&to=2026-01-02":    "To must not be before “From”.",
 		"/transactions?min=201k&max=200.000":                          "Maximum amount must not be below the minimum amount.",
-		"/transactions?min=1.500k":                                    "such as 200000 or 200.000 or 200k",
+		"/transactions?min=1.500k":                                    "9,999,999,999,999, such as 200000, 200.000 or 200k",
 		"/deliveries/resend?failed=all&from=2026-01-03&to=2026-01-02": "To must not be before “From”.",
 	} {
 		a := b.Get(path)

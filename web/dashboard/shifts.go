@@ -103,16 +103,11 @@ func (s *Server) closeShift(v *visit) error {
 	}
 	form := shiftForm{strings.TrimSpace(v.PostFormValue("cash")), v.PostFormValue("note")}
 	in := payment.ShiftCount{Note: form.Note}
+	var bad app.Invalid
 	if form.Cash != "" {
-		var cash int64
-		if form.Cash != "0" {
-			cash, err = app.ReadAmount(form.Cash)
-		}
-		in.Cash = &cash
+		in.Cash = new(app.ReadShortAmountBound("cash", form.Cash, true, &bad))
 	}
-	if err != nil {
-		err = app.InvalidField("cash", app.TypedAmountRule.EN, app.TypedAmountRule.VI)
-	} else {
+	if err = bad.Err(); err == nil {
 		err = s.Services.Payments.CloseShift(v.Context(), v.account.ID, shift.ID, in, v.now)
 	}
 	if err != nil {

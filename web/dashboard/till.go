@@ -166,9 +166,7 @@ func (s *Server) createBill(v *visit) error {
 	in := payment.RequestCreate{ExpiresIn: payment.BillExpiry, CashierID: v.user.ID}
 	var bad app.Invalid
 	var err error
-	if in.Amount, err = app.ReadAmount(form.Amount); err != nil {
-		bad.Add("amount", app.TypedAmountRule.EN, app.TypedAmountRule.VI)
-	}
+	in.Amount = app.ReadShortAmountBound("amount", form.Amount, false, &bad)
 	if in.BankAccountID, err = readBankAccountID(form.BankAccountID); err != nil {
 		bad.Merge(err)
 	}
