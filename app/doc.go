@@ -27,6 +27,7 @@
 //   - app/exactjson: JSON as it was sent, for signatures and money.
 //   - app/sheet: CSV and XLSX: it writes the exports, and reads the cells of statement
 //     files. app/statement: what such a file says. app/sms: texts of banks.
+//     app/payer: whose money it is, from contents.
 //     app/appsscript: Google Sheets.
 //     app/vietqr: QR codes. app/verify: why a signature doesn't match.
 //     app/audit: the audit log in sentences. app/fold: text for searching.

@@ -39,6 +39,7 @@ var table = []page{
 	{"POST", "/transactions/import", ownerOnly, (*Server).importStatement, withFile(maxStatement)},
 	{"GET", "/transactions/import/{id}/undo", ownerOnly, (*Server).undoImport, still},
 	{"POST", "/transactions/import/{id}/undo", ownerOnly, (*Server).undoImport, still},
+	{"GET", "/payer", seeMoney, (*Server).payerPage, still},
 	{"GET", "/transactions/{id}", anyUser, (*Server).transactionPage, live},
 	{"POST", "/transactions/{id}/note", seeMoney, (*Server).setNote, still},
 	{"POST", "/transactions/{id}/revenue", seeMoney, (*Server).markRevenue, still},

@@ -13,6 +13,7 @@ import (
 	"baoco/app"
 	"baoco/app/access"
 	"baoco/app/delivery"
+	"baoco/app/payer"
 	"baoco/app/sheet"
 	"baoco/web/wire"
 )
@@ -192,6 +193,7 @@ type transactionsData struct {
 	States  []app.DeliveryState // that the form offers
 	Banks   []app.BankAccount
 	Days    []dayRows
+	Payer   payer.Payer       // whose name the search text is
 	Noted   []app.Transaction // whose notes have the search text
 	Found   app.TransactionPage
 	Pages   pages
@@ -231,6 +233,13 @@ func (s *Server) transactionsPage(v *visit) error {
 	}
 	if err == nil && f.Query != "" && f.Page.Number == 1 && v.may(seeAllDays) {
 		data.Noted, err = s.Services.Ledger.Noted(v.Context(), v.account.ID, f.Query, shownNoted)
+	}
+	if asked := payer.Given(url.Values{"name": {f.Query}}); f.Query != "" && v.may(seeMoney) {
+		for _, t := range data.Found.Rows {
+			if payer.Of(t).Name == asked.Name {
+				data.Payer = asked
+			}
+		}
 	}
 	data.Meaning = f.Or
 	pinned := maps.Clone(data.Form)

@@ -1,0 +1,56 @@
+package dashboard
+
+import (
+	"baoco/app"
+	"baoco/app/payer"
+)
+
+// payerData is the page of one payer.
+type payerData struct {
+	payer.Payer
+	payer.History
+	Days  []dayRows
+	Shown int // transactions
+}
+
+// maxPayerRows is how many transactions of a payer are shown.
+const maxPayerRows = 100
+
+// PayerOf reads who paid a transaction.
+func (words) PayerOf(t app.Transaction) payer.Payer { return payer.Of(t) }
+
+// PayerPath is the page of a payer.
+func (words) PayerPath(p payer.Payer) string { return linkTo("/payer", p.Values()) }
+
+// With is the payer with the account from which the payer paid.
+func (d payerData) With(account string) payer.Payer {
+	return payer.Payer{Name: d.Name, Account: account}
+}
+
+func (s *Server) payerPage(v *visit) error {
+	d := payerData{Payer: payer.Given(v.URL.Query())}
+	var err error
+	if d.History, err = payer.HistoryOf(v.Context(), s.Services.Ledger, v.account.ID, d.Payer); err != nil {
+		return err
+	}
+	if d.Count == 0 {
+		return app.NotFound("Nothing has come from this payer.", "Chưa có khoản tiền nào từ người này.")
+	}
+	d.Shown = min(len(d.History.Rows), maxPayerRows)
+	rows := make([]transactionRow, d.Shown)
+	ids := make([]int64, d.Shown)
+	for i, t := range d.History.Rows[:d.Shown] {
+		ids[i] = t.ID
+	}
+	deliveries, err := s.deliveriesOf(v, ids)
+	if err != nil {
+		return err
+	}
+	for i, t := range d.History.Rows[:d.Shown] {
+		rows[i] = transactionRow{t, deliveries[t.ID]}
+	}
+	if d.Days, err = s.groupByDay(v, rows, false); err != nil {
+		return err
+	}
+	return s.render(v, nil, pageHead{"payer", "transactions", app.Text{EN: d.Name, VI: d.Name}}, d)
+}
