@@ -59,6 +59,18 @@ func (s *Store) SetBaseURL(ctx context.Context, base string) error {
 	return s.setSetting(ctx, "base_url", base)
 }
 
+// ReachedAt is the base URL, and where there is none the address at which serve listened when
+// it started last, as a URL; empty: it never did.
+func (s *Store) ReachedAt(ctx context.Context) (address string, err error) {
+	err = s.queryRow(ctx, `SELECT coalesce(max(value), '') FROM settings WHERE name = 'reached_at'`).Scan(&address)
+	return address, storageError(err)
+}
+
+// SetReachedAt keeps the address for the commands beside the server.
+func (s *Store) SetReachedAt(ctx context.Context, address string) error {
+	return s.setSetting(ctx, "reached_at", address)
+}
+
 // Keep is how long serve was last started to keep what may go; found is false
 // where it never was.
 func (s *Store) Keep(ctx context.Context) (keep upkeep.PruneLimits, found bool, err error) {

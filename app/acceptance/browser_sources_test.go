@@ -29,9 +29,10 @@ func TestBrowserGuide(t *testing.T) {
 	t.Parallel()
 	tools := findBrowser(t)
 	shop := signedShop(t)
-	p := serveIn(t, t.TempDir(), anyPort, "--allow-target", "127.0.0.1/32", "--base-url", "https://baoco.shop.vn")
+	dir := t.TempDir()
+	p := serveIn(t, dir, anyPort, "--allow-target", "127.0.0.1/32", "--base-url", "https://baoco.shop.vn")
 	tools.drive(t, "guide.mjs", map[string]any{
-		"base": p.url, "setup": setUpPath(t, p), "password": browserPassword, "shop": shop,
+		"base": p.url, "setup": setUpPath(t, dir), "password": browserPassword, "shop": shop,
 		"date": time.Now().UTC().Add(7 * time.Hour).Format(app.TimeLayout),
 	})
 }

@@ -14,7 +14,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -139,16 +138,11 @@ func (b browserTools) drive(t *testing.T, script string, job map[string]any) {
 	}
 }
 
-var setUpLink = regexp.MustCompile(`(/setup/\S+)\s`)
-
-// setUpPath waits for the set-up link that serve prints.
-func setUpPath(t *testing.T, p *process) string {
+// setUpPath is the path of a new set-up link.
+func setUpPath(t *testing.T, dir string) string {
 	t.Helper()
-	link := p.stderr.Await(setUpLink, 10*time.Second)
-	if link == nil {
-		t.Fatalf("serve printed no set-up link:\n%s", p.stderr)
-	}
-	return link[1]
+	_, token, _ := strings.Cut(strings.TrimSpace(do(t, dir, "user", "set-up")), "/setup/")
+	return "/setup/" + token
 }
 
 func TestBrowserLive(t *testing.T) {
@@ -167,7 +161,7 @@ func TestBrowserLive(t *testing.T) {
 	s.signed["/a"] = hook.Secret
 	s.mu.Unlock()
 	tools.drive(t, "live.mjs", map[string]any{
-		"base": p.url, "setup": setUpPath(t, p), "password": browserPassword, "source": source.URLPath, "secret": source.Secret,
+		"base": p.url, "setup": setUpPath(t, dir), "password": browserPassword, "source": source.URLPath, "secret": source.Secret,
 	})
 }
 
@@ -175,9 +169,10 @@ func TestBrowserLive(t *testing.T) {
 func TestBrowserPlainName(t *testing.T) {
 	t.Parallel()
 	tools := findBrowser(t)
-	p := serveIn(t, t.TempDir(), anyPort)
+	dir := t.TempDir()
+	p := serveIn(t, dir, anyPort)
 	tools.drive(t, "plain.mjs",
-		map[string]any{"base": strings.Replace(p.url, "127.0.0.1", "shop.lan", 1), "setup": setUpPath(t, p), "password": browserPassword})
+		map[string]any{"base": strings.Replace(p.url, "127.0.0.1", "shop.lan", 1), "setup": setUpPath(t, dir), "password": browserPassword})
 }
 
 // createOwner makes the user lan.

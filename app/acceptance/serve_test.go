@@ -20,6 +20,34 @@ import (
 	"baoco/app/command/terminal"
 )
 
+// The set-up link leads to the running server: to its base URL, else to the port at which it
+// listens. A log has the command that makes the link, as long as there is no user, and no link.
+func TestSetUpLink(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, c := range []struct{ listen, flag, base string }{
+		{anyPort, "--log-format=text", "http://127.0.0.1:PORT"},
+		{"0.0.0.0:0", "--log-format=json", "http://127.0.0.1:PORT"},
+		{anyPort, "--base-url=https://baoco.shop.vn", "https://baoco.shop.vn"},
+	} {
+		p := serveIn(t, dir, c.listen, c.flag)
+		base := strings.Replace(c.base, "PORT", p.url[strings.LastIndex(p.url, ":")+1:], 1)
+		if link := do(t, dir, "user", "set-up"); !strings.HasPrefix(link, base+"/setup/") {
+			t.Errorf("serve %s at %s: the link is %s", c.flag, p.url, link)
+		}
+		p.end(t)
+		if log := p.stderr.String(); strings.Count(log, "baoco user set-up") != 1 || strings.Contains(log, "/setup/") {
+			t.Errorf("serve %s without users says:\n%s", c.flag, log)
+		}
+	}
+	createOwner(t, dir)
+	p := serveIn(t, dir, anyPort)
+	p.end(t)
+	if strings.Contains(p.stderr.String(), "set-up") {
+		t.Errorf("serve with a user says:\n%s", p.stderr)
+	}
+}
+
 // From nothing to the first delivered webhook in the commands that the README
 // shows: serve, bank link, webhook create, (the shop's own receiver,) and
 // transaction add.

@@ -16,6 +16,7 @@ import (
 	"unsafe"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/sqlitestore"
 )
 
@@ -68,6 +69,28 @@ func onTerminal(t *testing.T, columns uint16, cmd *exec.Cmd) (shown string, line
 		}
 	}
 	return shown, lines
+}
+
+// On a terminal serve shows the set-up link itself, unless its log is for programs.
+func TestSetUpLinkOnTerminal(t *testing.T) {
+	t.Parallel()
+	for _, format := range []string{"text", "json"} {
+		screen, terminal := openTerminal(t, 120)
+		seen := &apptest.Output{}
+		cmd := program(t.TempDir(), "serve", "--listen", anyPort, "--log-format", format)
+		cmd.Stderr = terminal
+		must(t, cmd.Start())
+		t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait(); _ = screen.Close() })
+		must(t, terminal.Close())
+		go func() { _, _ = io.Copy(seen, screen) }()
+		found := seen.Await(servingAt, 30*time.Second)
+		if found == nil {
+			t.Fatalf("serve did not come up:\n%s", seen)
+		}
+		if link := "http://" + found[1] + "/setup/"; strings.Contains(seen.String(), link) != (format == "text") {
+			t.Errorf("%s: the link %s…:\n%s", format, link, seen)
+		}
+	}
 }
 
 // Progress fits the terminal that it is shown on, although the standard output

@@ -116,7 +116,7 @@ func newPassword(c *cli.Context) (secret, generated string, err error) {
 	return generated, generated, nil
 }
 
-// openSetUp prints the link that serve prints when it starts, with a new token:
+// openSetUp prints the link that serve prints when it starts on a terminal, with a new token:
 // the earlier link ends.
 func openSetUp(c *cli.Context, s *session.Session) error {
 	token, err := s.Services.Access.OpenSetUp(c.Context, s.Now)
@@ -131,7 +131,11 @@ func openSetUp(c *cli.Context, s *session.Session) error {
 	if err != nil {
 		return err
 	}
-	link := serve.SetUpLink(base, token)
+	address, err := s.Store.ReachedAt(c.Context)
+	if err != nil {
+		return err
+	}
+	link := serve.SetUpLink(address, token)
 	lost := "A set-up link was made, but nobody has seen it. Make another: baoco user set-up"
 	return terminal.Report(c, map[string]string{"url": link}, lost, func(w io.Writer) {
 		fmt.Fprintln(w, link)

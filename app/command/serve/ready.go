@@ -69,13 +69,9 @@ func probe(listen, domain string, secure bool) (url string, client *http.Client)
 			return (&net.Dialer{}).DialContext(ctx, "unix", socket)
 		}
 	}
-	host, port, _ := net.SplitHostPort(listen)
-	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
-		host = "127.0.0.1"
-	}
-	url = "http://" + net.JoinHostPort(host, port) + "/readyz"
+	url = "http://" + localAddress(listen) + "/readyz"
 	if secure {
-		url = "https://" + net.JoinHostPort(host, port) + "/readyz"
+		url = "https://" + localAddress(listen) + "/readyz"
 	}
 	if domain != "" {
 		url = "https://127.0.0.1/readyz"
@@ -89,6 +85,15 @@ func probe(listen, domain string, secure bool) (url string, client *http.Client)
 		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
+}
+
+// localAddress is where programs on this machine reach a server that listens at an address.
+func localAddress(listen string) string {
+	host, port, _ := net.SplitHostPort(listen)
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return net.JoinHostPort(host, port)
 }
 
 func askReady(ctx context.Context, client *http.Client, url string) error {

@@ -89,8 +89,10 @@ func serve(c *cli.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	printWelcome(c.App.ErrWriter, s, r.Listener.Addr(), created)
-	if err := printSetUp(ctx, c.App.ErrWriter, r.Services, s, r.Listener.Addr()); err != nil {
+	if created {
+		printWelcome(c.App.ErrWriter, s, r.Listener.Addr())
+	}
+	if err := showSetUp(ctx, c.App.ErrWriter, log, r, s); err != nil {
 		log.Warn("no set-up link for the dashboard; baoco user create makes the first user", "err", err)
 	}
 	debug.FreeOSMemory() // what only the start needed
@@ -189,6 +191,9 @@ func Start(ctx context.Context, store *sqlitestore.Store, s Settings, recent *da
 	if err := r.listen(s, files, web.New(config), connections, log); err != nil {
 		return nil, terminal.Exit(terminal.ExitDatabase, err)
 	}
+	if err := store.SetReachedAt(ctx, s.url(r.Listener.Addr())); err != nil {
+		return nil, errors.Join(err, r.Listener.Close())
+	}
 	if figures != nil && s.MetricsListen != "" {
 		if err := r.listenForMetrics(s, figures, connections, log); err != nil {
 			return nil, errors.Join(err, r.Listener.Close())
@@ -262,48 +267,56 @@ func (r *Server) Stop(within time.Duration) error {
 	return err
 }
 
-// printSetUp shows the link with which the first user of the dashboard is
-// created, as long as there is none. It is written to the terminal, not to the
-// log, because whoever has it owns the installation.
-func printSetUp(ctx context.Context, w io.Writer, service *services.All, s Settings, address net.Addr) error {
-	// The server has started: a signal now must stop it in order, not fail this.
-	token, err := service.Access.OpenSetUp(context.WithoutCancel(ctx), time.Now())
+// showSetUp says how the first user of the dashboard is created, as long as there is none.
+// Whoever reads the link owns the installation. So it is shown on a terminal alone: others read
+// logs, which get the command that makes it.
+func showSetUp(ctx context.Context, w io.Writer, log *slog.Logger, r *Server, s Settings) error {
+	ctx = context.WithoutCancel(ctx) // the server has started: a signal now must stop it in order, not fail this
+	if s.JSONLog || !terminal.IsTerminal(w) {
+		users, err := r.Services.Access.Users(ctx, app.DefaultAccountID)
+		if err == nil && len(users) == 0 {
+			log.Info("nobody can sign in to the dashboard yet: this command prints the link to create the first user",
+				"command", "baoco user set-up"+s.dbFlag())
+		}
+		return err
+	}
+	token, err := r.Services.Access.OpenSetUp(ctx, time.Now())
 	if err != nil || token == "" {
 		return err
 	}
-	fmt.Fprintf(w, "Open the dashboard (one use, within %.0f minutes):\n  %s\n\n", access.SetUpTime.Minutes(),
-		SetUpLink(baseURL(s, address), token))
-	return nil
+	_, err = fmt.Fprintf(w, "Open the dashboard (one use, within %.0f minutes):\n  %s\n\n", access.SetUpTime.Minutes(),
+		SetUpLink(s.url(r.Listener.Addr()), token))
+	return err
 }
 
-// SetUpLink is the link with which the first user is created. Without a base URL
-// it leads to where serve listens unless it is told otherwise.
-func SetUpLink(base, token string) string {
-	return cmp.Or(base, "http://"+defaultListen) + "/setup/" + token
+// SetUpLink is the link with which the first user is created, at the address of a server;
+// empty: where serve listens unless it is told otherwise.
+func SetUpLink(address, token string) string {
+	return cmp.Or(address, "http://"+defaultListen) + "/setup/" + token
 }
 
-// baseURL is the URL at which people reach the server: --base-url, else the address
-// it listens at.
-func baseURL(s Settings, address net.Addr) string {
-	if s.BaseURL != "" {
+// url is where people reach the server: --base-url, else the address that it listens at, as
+// a browser on this machine reaches it.
+func (s Settings) url(address net.Addr) string {
+	switch {
+	case s.BaseURL != "":
 		return s.BaseURL
+	case s.CertFile != "":
+		return "https://" + localAddress(address.String())
 	}
-	if s.CertFile != "" {
-		return "https://" + address.String()
+	return "http://" + localAddress(address.String())
+}
+
+// dbFlag is the flag of another command for this database.
+func (s Settings) dbFlag() string {
+	if s.DB == "baoco.db" {
+		return ""
 	}
-	return "http://" + address.String()
+	return " --db " + app.ShellWord(s.DB)
 }
 
 // printWelcome says on the first run what to do next, in steps.
-func printWelcome(w io.Writer, s Settings, address net.Addr, created bool) {
-	base := baseURL(s, address)
-	flag := ""
-	if s.DB != "baoco.db" {
-		flag = " --db " + app.ShellWord(s.DB)
-	}
-	if !created {
-		return
-	}
+func printWelcome(w io.Writer, s Settings, address net.Addr) {
 	fmt.Fprintf(w,
 		`baoco made %[1]s (and %[1]s.key: keep a copy of both) and answers at %[2]s
 
@@ -314,5 +327,5 @@ Next, in another terminal:
   4. baoco source add%[3]s --provider sepay --auth apikey --name SePay     (and enter its URL at the provider)
   5. baoco apikey create%[3]s shop                                         (for the API at %[2]s/api/v1)
 
-`, s.DB, base, flag)
+`, s.DB, s.url(address), s.dbFlag())
 }

@@ -12,6 +12,9 @@ import (
 	"golang.org/x/term"
 )
 
+// IsTerminal reports whether a person reads w on a terminal.
+func IsTerminal(w io.Writer) bool { return columns(w) > 0 }
+
 // columns is the width of the terminal that a person reads w on; 0: it is none.
 func columns(w io.Writer) int {
 	if out, ok := w.(*stdout); ok {
