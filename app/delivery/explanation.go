@@ -273,12 +273,16 @@ func explainBlocked(detail string) app.Text {
 			"URL của webhook dẫn đến %s, địa chỉ metadata của máy chủ đám mây, không bao giờ được phép. "+
 				"Vui lòng sửa URL hoặc bản ghi DNS của tên miền.", addr)
 	}
+	setting := netip.PrefixFrom(addr, addr.BitLen()).String()
+	if _, said, found := strings.Cut(detail, "--allow-target "); found { // with the port
+		setting, _, _ = strings.Cut(said, " ")
+	}
 	return app.Textf(
 		"The webhook URL leads to %s, which is not a public address, so nothing was sent. "+
 			"Correct the URL or the DNS record of its domain, or allow that address on the server (serve --allow-target %s).",
 		"URL của webhook dẫn đến %s, không phải địa chỉ công khai, nên không gửi được. Vui lòng sửa URL hoặc bản ghi DNS của tên miền, hoặc "+
 			"cho phép địa chỉ này trên máy chủ chạy baoco (serve --allow-target %s).",
-		addr, netip.PrefixFrom(addr, addr.BitLen()))
+		addr, setting)
 }
 
 // explainStatus says what an answer other than 200 means in practice.

@@ -2,6 +2,7 @@ package delivery_test
 
 import (
 	"fmt"
+	"net/netip"
 	"regexp"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/delivery"
+	"baoco/app/target"
 )
 
 var (
@@ -138,6 +140,8 @@ func TestExplanations(t *testing.T) {
 		{delivery.ErrorTLS, 0, "old_tls", "TLS 1.2 or 1.3", "TLS 1.2"},
 		{delivery.ErrorTLS, 0, "x509: of an older record", "certificate and HTTPS configuration", "chứng chỉ"},
 		{delivery.ErrorBlocked, 0, "10.1.2.3 is not a public address (…)", "serve --allow-target 10.1.2.3/32)", "10.1.2.3/32"},
+		{delivery.ErrorBlocked, 0, (&target.BlockedAddressError{Addr: netip.MustParseAddr("10.1.2.3"), Port: 81}).Error(),
+			"serve --allow-target 10.1.2.3/32@81)", "--allow-target 10.1.2.3/32@81)"},
 		{delivery.ErrorBlocked, 0, "fd00::1 is not a public address (…)", "serve --allow-target fd00::1/128)", "fd00::1/128"},
 		{delivery.ErrorBlocked, 0, "169.254.169.254 is a cloud metadata address", "never allowed", "không bao giờ được phép"},
 		{delivery.ErrorBlocked, 0, "64:ff9b::a9fe:a9fe is a cloud metadata address", "never allowed", "không bao giờ được phép"},

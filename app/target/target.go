@@ -147,6 +147,7 @@ func parsePrefixes(list ...string) []netip.Prefix {
 // BlockedAddressError names the rule that forbids an address.
 type BlockedAddressError struct {
 	Addr     netip.Addr
+	Port     uint16
 	Rule     app.Text // what the address is
 	Metadata bool     // no setting allows it
 }
@@ -155,8 +156,12 @@ func (e *BlockedAddressError) Error() string {
 	if e.Metadata {
 		return fmt.Sprintf("%s is a cloud metadata address, which is never allowed", e.Addr)
 	}
-	return fmt.Sprintf("%s is not a public address (%s); --allow-target %s on serve would allow it", e.Addr, e.Rule.EN,
-		netip.PrefixFrom(e.Addr, e.Addr.BitLen()))
+	return fmt.Sprintf("%s is not a public address (%s); --allow-target %s on serve would allow it", e.Addr, e.Rule.EN, e.setting())
+}
+
+// setting is the narrowest one that allows the address.
+func (e *BlockedAddressError) setting() string {
+	return fmt.Sprintf("%s@%d", netip.PrefixFrom(e.Addr, e.Addr.BitLen()), e.Port)
 }
 
 // hostName is a name as it is compared.
@@ -197,11 +202,13 @@ func (p *Policy) CheckAddr(ap netip.AddrPort) error {
 	}
 	for _, r := range specialRanges {
 		if r.prefix.Contains(judged) {
-			return &BlockedAddressError{Addr: addr, Rule: app.Textf("%[1]s, %[3]s", "%[2]s, %[3]s", r.what.EN, r.what.VI, r.prefix)}
+			return &BlockedAddressError{Addr: addr, Port: ap.Port(),
+				Rule: app.Textf("%[1]s, %[3]s", "%[2]s, %[3]s", r.what.EN, r.what.VI, r.prefix)}
 		}
 	}
 	if judged.Is6() && !globalIPv6.Contains(judged) {
-		return &BlockedAddressError{Addr: addr, Rule: app.Text{EN: "outside the public range 2000::/3", VI: "ngoài dải công khai 2000::/3"}}
+		return &BlockedAddressError{Addr: addr, Port: ap.Port(),
+			Rule: app.Text{EN: "outside the public range 2000::/3", VI: "ngoài dải công khai 2000::/3"}}
 	}
 	return nil
 }
@@ -340,12 +347,11 @@ func (p *Policy) checkLiteral(addr netip.Addr, port uint16) *app.Text {
 		return new(app.Textf("has the cloud metadata address %s, which is never allowed",
 			"dùng địa chỉ metadata %s của máy chủ đám mây, không bao giờ được phép", blocked.Addr))
 	}
-	prefix := netip.PrefixFrom(blocked.Addr, blocked.Addr.BitLen())
 	return &app.Text{
 		EN: fmt.Sprintf("must be reachable from the internet, but %s is not public (%s); to send there, start serve with --allow-target %s",
-			blocked.Addr, blocked.Rule.EN, prefix),
+			blocked.Addr, blocked.Rule.EN, blocked.setting()),
 		VI: fmt.Sprintf("phải truy cập được từ internet, nhưng %s không phải địa chỉ công khai (%s); "+
-			"để gửi đến đó, hãy chạy serve với --allow-target %s", blocked.Addr, blocked.Rule.VI, prefix),
+			"để gửi đến đó, hãy chạy serve với --allow-target %s", blocked.Addr, blocked.Rule.VI, blocked.setting()),
 	}
 }
 
@@ -362,8 +368,9 @@ func (p *Policy) checkHostName(host string, port uint16) *app.Text {
 	}
 	if !strings.Contains(host, ".") || hasLocalSuffix(host) {
 		return new(app.Textf("must be reachable from the internet, but %[1]s is a local name; "+
-			"to send there, start serve with --allow-target %[1]s",
-			"phải truy cập được từ internet, nhưng %[1]s là tên nội bộ; để gửi đến đó, hãy chạy serve với --allow-target %[1]s", host))
+			"to send there, start serve with --allow-target %[1]s@%[2]d",
+			"phải truy cập được từ internet, nhưng %[1]s là tên nội bộ; để gửi đến đó, hãy chạy serve với --allow-target %[1]s@%[2]d",
+			host, port))
 	}
 	return nil
 }

@@ -307,13 +307,13 @@ func TestReachOf(t *testing.T) {
 func TestCheckURLNamesTheSetting(t *testing.T) {
 	p := policy(t)
 	for raw, setting := range map[string]string{
-		"http://127.0.0.1:8080/":    "--allow-target 127.0.0.1/32",
-		"http://192.168.1.20/":      "--allow-target 192.168.1.20/32",
-		"http://[fd00::1]/":         "--allow-target fd00::1/128",
-		"http://shop.local/":        "--allow-target shop.local",
-		"http://LOCALHOST./hook":    "--allow-target localhost",
-		"http://wordpress:8080/":    "--allow-target wordpress",
-		"http://[::ffff:10.0.0.1]/": "--allow-target 10.0.0.1/32",
+		"http://127.0.0.1:8080/":    "--allow-target 127.0.0.1/32@8080",
+		"http://192.168.1.20/":      "--allow-target 192.168.1.20/32@80",
+		"http://[fd00::1]/":         "--allow-target fd00::1/128@80",
+		"http://shop.local/":        "--allow-target shop.local@80",
+		"http://LOCALHOST./hook":    "--allow-target localhost@80",
+		"http://wordpress:8080/":    "--allow-target wordpress@8080",
+		"http://[::ffff:10.0.0.1]/": "--allow-target 10.0.0.1/32@80",
 	} {
 		bad := p.CheckURL(raw)
 		if bad == nil || !strings.Contains(bad.EN, setting) || !strings.Contains(bad.VI, setting) {
