@@ -104,6 +104,12 @@ func TestReference(t *testing.T) {
 			t.Errorf("createWebhook: no %s", part)
 		}
 	}
+	// What is said of a schema is also said where it may be null.
+	for _, part := range []string{"a shop that was made for SePay", "Its own headers, by their names: at most five"} {
+		if !strings.Contains(created, part) {
+			t.Errorf("createWebhook doesn't say %q", part)
+		}
+	}
 	if strings.Contains(page("/docs/getHealth"), "An API key") {
 		t.Error("getHealth asks for a key")
 	}

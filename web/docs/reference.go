@@ -164,7 +164,7 @@ func (r *reference) fields(list []field, prefix string, schema exactjson.Value, 
 		if prefix != "" {
 			name = prefix + "." + m.Key
 		}
-		list = append(list, field{name, r.typeOf(m.Value), required, r.textOf(m.Value, r.resolved(m.Value))})
+		list = append(list, field{name, r.typeOf(m.Value), required, r.textOf(m.Value)})
 		if depth < deepest {
 			list = r.fields(list, name, m.Value, depth+1)
 		}
@@ -229,11 +229,20 @@ func joined(list []exactjson.Value, between string, one func(exactjson.Value) st
 	return strings.Join(texts, between)
 }
 
-// textOf is the first description among these.
+// textOf is the first description among these. One without its own has that of what it refers to,
+// or of the one thing that it may be beside null.
 func (r *reference) textOf(list ...exactjson.Value) template.HTML {
 	for _, v := range list {
-		if text, has := v.Lookup("description"); has {
+		text, has := v.Lookup("description")
+		v = r.resolved(v)
+		if !has {
+			text, has = v.Lookup("description")
+		}
+		if has {
 			return r.markdown(text)
+		}
+		if choices := v.Get("anyOf").Items; len(choices) == 2 && choices[1].Get("type").Text == "null" {
+			return r.textOf(choices[0])
 		}
 	}
 	return ""
