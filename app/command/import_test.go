@@ -367,6 +367,28 @@ func TestImportNamedAccount(t *testing.T) {
 	}
 }
 
+// A number that is one bank account's own and another's receiving number means neither where the
+// file names no bank.
+func TestImportNumberOfTwoBankAccounts(t *testing.T) {
+	w := newImportWorld(t)
+	w.run(0, "bank", "link", "--bank", "BIDV", "--number", "1234567890", "--name", "A", "--receiving-number", "0072413870",
+		"--receiving-number", "96247CISI2")
+	n := 0
+	imports := func(recorded int64, number string, more ...string) {
+		t.Helper()
+		n++
+		file := w.file("a.csv", fmt.Sprintf("Số tài khoản:,%s\nNgày,Nội dung,Ghi có\n02/11/2026,x%d,5.000\n", number, n))
+		w.imports(importCounts{Rows: 1, Recorded: recorded, Rejected: 1 - recorded}, append(more, file)...)
+	}
+	imports(0, "0072413870")
+	imports(1, "0072413870", "--bank-account-id", "1")
+	imports(1, "1234567890")
+	imports(1, "96247CISI2")
+	if list, _ := w.run(0, "transaction", "list", "-o", "json"); strings.Count(list, `"receiving_number": "96247CISI2"`) != 1 {
+		t.Errorf("one came to the receiving number:\n%s", list)
+	}
+}
+
 // A dry run writes nothing beside the file.
 func TestImportDryRunWritesNothing(t *testing.T) {
 	w := newImportWorld(t)

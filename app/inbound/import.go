@@ -31,7 +31,7 @@ type ImportOptions struct {
 type Import struct {
 	service *Service
 	options ImportOptions
-	linked  map[string][]app.BankAccount // by number
+	linked  map[string][]app.BankAccount // by number, which is theirs or a receiving number of theirs
 	alike   map[uint64]int32             // how many rows there are of each digest, by its first 8 bytes
 	id      int64
 }
@@ -50,6 +50,9 @@ func (s *Service) NewImport(ctx context.Context, o ImportOptions) (*Import, erro
 	for _, b := range list {
 		if o.BankAccountID == 0 || o.BankAccountID == b.ID {
 			i.linked[b.AccountNumber] = append(i.linked[b.AccountNumber], b)
+			for _, r := range b.Receiving() {
+				i.linked[r.Number] = append(i.linked[r.Number], b)
+			}
 		}
 	}
 	if o.BankAccountID != 0 && len(i.linked) == 0 {
@@ -97,13 +100,15 @@ func (i *Import) Add(ctx context.Context, rows []Incoming, now time.Time) (Recor
 // within a file are counted, so that two of them are two transactions, here and
 // in a file that overlaps.
 func (i *Import) identify(e *Incoming) {
-	candidates := i.linked[app.NormalizeAccountNumber(e.AccountNumber)]
+	number := app.NormalizeAccountNumber(e.AccountNumber)
+	candidates := i.linked[number]
 	if e.AccountNumber == "" && i.options.BankAccountID != 0 {
 		for _, only := range i.linked {
 			candidates = only
 		}
 	}
-	if b, found := app.MatchBankAccount(candidates, e.Gateway); found {
+	b, found := app.MatchBankAccount(candidates, e.Gateway)
+	if found && (number == "" || number == b.AccountNumber) { // a receiving number stays: the transaction keeps it
 		e.Gateway, e.AccountNumber = b.Bank, b.AccountNumber
 	}
 	if e.EventID != "" { // the file's own
