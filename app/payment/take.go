@@ -13,8 +13,8 @@ import (
 // the owner, where cashiers may not → the store, which asks Take again inside the
 // transaction that writes: of two cashiers who tap at once one gets the money.
 
-// Offer is unmatched money of just what an open bill asks for, which came to its bank account
-// after the bill was made.
+// Offer is unmatched money of just what an open bill asks for. It came after the bill was made, to
+// the number of its bank account that the bill names.
 type Offer struct {
 	app.Transaction
 	Another bool // another open request asks for the same amount
@@ -78,9 +78,11 @@ func (s *Service) Offers(ctx context.Context, accountID int64, bills []Request, 
 // bankMinute is how much earlier than it was a transfer may look, where a bank tells no seconds.
 const bankMinute = time.Minute
 
-// isOffered reports whether t is just what r asks for, and came while r was open.
+// isOffered reports whether t is just what r asks for, and came while r was open. Money of which
+// no receiving number is known may have come to any number of its bank account.
 func isOffered(t app.Transaction, r Request, now time.Time) bool {
 	return t.Type == app.In && t.PaymentRequest.ID == 0 && t.BankAccountID == r.BankAccount.ID && t.Amount == r.Asked() &&
+		(t.ReceivingNumber == "" || t.ReceivingNumber == r.AccountNumber()) &&
 		r.Payable(now) && !t.CreatedAt.Before(r.CreatedAt) && !t.KnownAt().Add(bankMinute).Before(r.CreatedAt) && !r.Ended(t.KnownAt())
 }
 

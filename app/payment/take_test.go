@@ -95,3 +95,41 @@ func TestOffers(t *testing.T) {
 	offered("after its end", ended, false)
 	take("after its end", ended, made, false)
 }
+
+// Money that came to a receiving number is offered only for bills that name that number, and money
+// of which no number is known for all.
+func TestOffersOfReceivingNumbers(t *testing.T) {
+	t.Parallel()
+	d := newCashDesk(t)
+	d.set(app.AccountUpdate{CashiersMatch: new(true)})
+	_, err := d.Services.Ledger.SetBankAccountReceiving(t.Context(), 1, 1, app.BankAccountReceiving{ReceivingNumbers: "96A = A\n96B = B"})
+	apptest.Must(t, err)
+	bills := map[string]payment.Request{}
+	for _, number := range []string{"96A", "96B", "1000", ""} { // none is the first one
+		bills[number] = d.ask(payment.RequestCreate{Amount: 50_000, BankAccountID: 1, ReceivingNumber: number, ExpiresIn: payment.BillExpiry})
+	}
+	money := map[string]app.Transaction{}
+	for _, number := range []string{"96A", "96B", "1000"} {
+		money[number] = d.pay(number, 50_000, "chuyen tien")
+	}
+	for number, others := range map[string][]string{"96A": {"96B"}, "96B": {"96A"}, "1000": {"96A", "96B"}, "": {"96B"}} {
+		r := bills[number]
+		offers, err := d.Services.Payments.Offers(t.Context(), 1, []payment.Request{r}, d.now)
+		apptest.Must(t, err)
+		if len(offers[r.ID]) != 3-len(others) {
+			t.Errorf("for a bill of %q are %d offers", number, len(offers[r.ID]))
+		}
+		for _, other := range others {
+			take := payment.Take{RequestID: r.ID, TransactionID: money[other].ID}
+			if _, err := d.Services.Payments.TakeTransaction(t.Context(), 1, take, d.now); app.CodeOf(err) != app.CodeConflict {
+				t.Errorf("a bill of %q takes money of %s: %v", number, other, err)
+			}
+			if err := d.Services.Payments.AskToMatch(t.Context(), 1, take, d.now); app.CodeOf(err) != app.CodeConflict {
+				t.Errorf("it is asked for: %v", err)
+			}
+		}
+	}
+	take := payment.Take{RequestID: bills["96B"].ID, TransactionID: money["96B"].ID}
+	_, err = d.Services.Payments.TakeTransaction(t.Context(), 1, take, d.now)
+	apptest.Must(t, err)
+}
