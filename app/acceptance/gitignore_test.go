@@ -24,7 +24,7 @@ func TestGitIgnoresWhatCommandsMake(t *testing.T) {
 	}
 	git("init", "--quiet")
 	must(t, os.WriteFile(filepath.Join(dir, ".gitignore"), ignored, 0o600))
-	must(t, os.WriteFile(filepath.Join(dir, "statement.csv"), []byte("Ngày,Nợ,Có\n28/02/2026,,1000\n31/02/2026,,1000\n"), 0o600))
+	must(t, os.WriteFile(filepath.Join(dir, "statement.csv"), []byte("Ngày,Tiền ra,Tiền vào\n28/02/2026,,1000\n31/02/2026,,1000\n"), 0o600))
 	git("add", ".gitignore", "statement.csv")
 
 	p := serveIn(t, dir, anyPort)

@@ -130,12 +130,13 @@ func (r *Reader) addMarks(line int, m money) error {
 	return nil
 }
 
-// ledgerWords name the sides of an account. ledgerTitles name a company's own ledger of
+// ledgerWords name the sides of an account, movingWords money that comes or goes. ledgerTitles name a company's own ledger of
 // its bank account, where debit is money in; those of ledgerBook are known by their marks
 // only, since "số tiền gửi" is an amount. ledgerCode is an account of the chart of accounts,
 // or the form of a ledger. loanTitles name what is no bank account.
 var (
-	ledgerWords  = listOf("no|co|debit|credit")
+	ledgerWords  = listOf("no|co|debit|credit|dr|cr")
+	movingWords  = listOf("rut|gui|chi|thu|ra|vao|giam|tang|tru|nhan|withdrawal|withdrawals|deposit|deposits|out|paid")
 	ledgerTitles = listOf("so cai|so chi tiet tai khoan|so chi tiet cac tai khoan|so chi tiet tk|so ke toan|nhat ky chung|" +
 		"doi chieu cong no|general ledger|account ledger|bank book|cash book")
 	ledgerBook = regexp.MustCompile(`(?i)sổ (?:chi tiết|quỹ|tiền gửi|theo dõi|nhật ký)`)

@@ -158,7 +158,7 @@ func TestNotUnderstood(t *testing.T) {
 
 // TestDifferences: a file that doesn't agree with itself is read, and says where.
 func TestDifferences(t *testing.T) {
-	const two = "Ngày;Nội dung;Nợ;Có;Số dư\n"
+	const two = "Ngày;Nội dung;Rút ra;Gửi vào;Số dư\n"
 	const one = "Ngày;Nội dung;Số tiền\n"
 	for _, test := range []struct{ name, content, says string }{
 		{"balance, oldest first", two + "01/11/2026;a;;5;105\n02/11/2026;b;3;;102\n03/11/2026;c;;4;98\n", "4 the balance doesn’t follow"},
@@ -174,7 +174,8 @@ func TestDifferences(t *testing.T) {
 			"4 the closing balance is 103, but the rows make 102"},
 		{"closing balance, newest first", "Số dư cuối kỳ;103;;;\n" + two + "02/11/2026;b;3;;102\n01/11/2026;a;;5;105\n",
 			"1 the closing balance is 103, but the rows make 102"},
-		{"closing balance without balances", "Số dư đầu kỳ;100;;\nSố dư cuối kỳ;103;;\nNgày;Nội dung;Nợ;Có\n01/11/2026;a;;5\n02/11/2026;b;3;\n",
+		{"closing balance without balances",
+			"Số dư đầu kỳ;100;;\nSố dư cuối kỳ;103;;\nNgày;Nội dung;Rút ra;Gửi vào\n01/11/2026;a;;5\n02/11/2026;b;3;\n",
 			"2 the closing balance is 103, but the rows make 102"},
 		{"totals", two + "01/11/2026;a;;5;\n02/11/2026;b;3;;\nTổng cộng;;3;6;\n", "4 the total is 6, but the rows make 5"},
 		{"a total of debits", two + "01/11/2026;a;;5;\n02/11/2026;b;3;;\nTổng phát sinh nợ:;;;4;\n", "4 the total is 4, but the rows make 3"},
@@ -188,6 +189,39 @@ func TestDifferences(t *testing.T) {
 		if err != nil || len(list) != 1 || !strings.HasPrefix(list[0], test.says) {
 			t.Errorf("%s: %q, %v; want %s", test.name, list, err, test.says)
 		}
+	}
+}
+
+// TestSidesAreAsked: columns named by the sides of an account mean one thing to a bank and the
+// opposite in a company's own ledger. Without a balance that tells which, a person has to say so.
+func TestSidesAreAsked(t *testing.T) {
+	const rows, two = "01/11/2026;a;;5;\n02/11/2026;b;3;;\n", "01/11/2026;a;;5;105\n02/11/2026;b;3;;102\n"
+	for _, test := range []struct{ content, asks string }{
+		{"Ngày;Diễn giải;Nợ;Có\n" + rows, "1 “Nợ” is read as money out, “Có” as money in"},
+		{"Date;Description;Debit;Credit\n" + rows, "1 “Debit” is read as money out, “Credit” as money in"},
+		{"Techcombank\nNgày;Diễn giải;Phát sinh nợ;Phát sinh có;Số dư\n" + rows, "2 “Phát sinh nợ” is read"},
+		{"Ngày;Diễn giải;Nợ;Có;Số dư\n01/11/2026;a;;5;105\n", "1 “Nợ” is read"}, // it would follow either way
+		{"Ngày;Diễn giải;Nợ;Có;Số dư\n01/11/2026;a;;5;100\n02/11/2026;b;5;;95\n03/11/2026;c;;5;90\n", "1 “Nợ” is read"},
+		{"Số dư đầu kỳ;100;;\nSố dư cuối kỳ;100;;\nNgày;Diễn giải;Nợ;Có\n01/11/2026;a;;5\n02/11/2026;b;5;\n", "3 “Nợ” is read"},
+		{"Số dư đầu kỳ;100;;\nSố dư cuối kỳ;102;;\nNgày;Diễn giải;Nợ;Có\n" + rows, ""},
+		{"Số dư đầu kỳ;100;;;\nNgày;Diễn giải;Nợ;Có;Số dư\n01/11/2026;a;;5;105\n", ""},
+		{"Ngày;Diễn giải;Nợ;Có;Số dư\n" + two, ""},
+		{"Ngày;Diễn giải;Rút ra;Gửi vào\n" + rows, ""},
+		{"Date;Description;Debit (money out);Credit\n" + rows, ""},
+		{"Ngày;Diễn giải;Có\n01/11/2026;a;5\n", ""},
+	} {
+		list, err := differences(t, write(t, test.content))
+		if err != nil || len(list) > 0 != (test.asks != "") || len(list) > 0 && !strings.HasPrefix(list[0], test.asks) {
+			t.Errorf("%q: %q, %v; want %q", test.content, list, err, test.asks)
+		}
+	}
+	r, err := statement.Open(write(t, "Ngày;Diễn giải;Nợ;Có\n"+rows),
+		statement.Options{Zone: zone, Map: map[string]string{"debit": "Có", "credit": "Nợ"}})
+	for err == nil {
+		_, err = r.Next()
+	}
+	if !errors.Is(err, io.EOF) || len(r.Differences()) > 0 {
+		t.Errorf("a person chose the columns: %v, %v", r.Differences(), err)
 	}
 }
 
@@ -209,7 +243,7 @@ func differences(t *testing.T, path string) (list []string, err error) {
 
 // TestUnderstood: what stands around rows and agrees with them is in order.
 func TestUnderstood(t *testing.T) {
-	const two = "Ngày;Nội dung;Nợ;Có;Số dư\n"
+	const two = "Ngày;Nội dung;Rút ra;Gửi vào;Số dư\n"
 	const rows = "01/11/2026;a;;5;105\n02/11/2026;b;3;;102\n03/11/2026;c;;4;106\n"
 	const newest = "03/11/2026;c;;4;106\n02/11/2026;b;3;;102\n01/11/2026;a;;5;105\n"
 	const want, back = "1 IN 5 a, 2 OUT 3 b, 3 IN 4 c", "3 IN 4 c, 2 OUT 3 b, 1 IN 5 a"
@@ -242,18 +276,20 @@ func TestUnderstood(t *testing.T) {
 		{"rows with the account of the file and with others",
 			"Số tài khoản: 0123456789;;;\nNgày;Nội dung;Ghi có;Số TK\n01/11/2026;a;5;0123456789\n01/11/2026;a;5;0123456780\n",
 			"1 IN 5 a acc 0123456789, 1 IN 5 a acc 0123456789"},
-		{"a type that contradicts the column", "Ngày;Nội dung;Nợ;Có;D/C\n01/11/2026;a;5;;D\n02/11/2026;b;;5;D\n", "1 OUT 5 a, 2 ! transferType"},
+		{"a type that contradicts the column",
+			"Ngày;Nội dung;Rút ra;Gửi vào;D/C\n01/11/2026;a;5;;D\n02/11/2026;b;;5;D\n", "1 OUT 5 a, 2 ! transferType"},
 		{"an impossible date and a posting date", "Ngày giao dịch;Ngày hạch toán;Nội dung;Ghi có\n31/02/2026;01/03/2026;a;5\n;01/03/2026;b;5\n",
 			"0 IN 5 a, 1 IN 5 b"},
 		{"VND is named", "Loại tiền: VND;;;;\nĐơn vị: Công ty Triệu Phát;;;;\nĐVT: đồng;Currency/Loại tiền;VNĐ;;\n" + two + rows, want},
 		{"a lone decimal where VND is named", "Loại tiền;VND;;;\nNgày;Nội dung;Số tiền\n01/11/2026;a;-100.00\n", "1 OUT 100 a"},
 		{"a lone decimal beside groups", "Ngày;Nội dung;Số tiền\n01/11/2026;a;-100.00\n02/11/2026;b;100,000.00\n", "1 OUT 100 a, 2 IN 100000 b"},
-		{"a day above its rows", "Ngày;Nội dung;Nợ;Có\n01/11/2026;;;\n01/11/2026;a;;5\n", "1 IN 5 a"},
+		{"a day above its rows", "Ngày;Nội dung;Rút ra;Gửi vào\n01/11/2026;;;\n01/11/2026;a;;5\n", "1 IN 5 a"},
 		{"a fee that the balance shows",
-			"Ngày;Nội dung;Nợ;Có;Phí;Số dư\n01/11/2026;a;;5;;105\n02/11/2026;b;3;;1;101\n03/11/2026;c;;4;;105\n", want},
+			"Ngày;Nội dung;Rút ra;Gửi vào;Phí;Số dư\n01/11/2026;a;;5;;105\n02/11/2026;b;3;;1;101\n03/11/2026;c;;4;;105\n", want},
 		{"currency of each row", "Ngày;Nội dung;Ghi có;Loại tiền\n01/11/2026;a;5;VND\n01/11/2026;b;5.00;USD\n01/11/2026;c;5;\n",
 			"1 IN 5 a, 1 ! currency, 1 ! currency"},
-		{"another amount beside the debit", "Ngày;Nội dung;Nợ;Có;Số tiền\n01/11/2026;a;5;;5\n02/11/2026;b;5;;6\n", "1 OUT 5 a, 2 ! transferType"},
+		{"another amount beside the debit",
+			"Ngày;Nội dung;Rút ra;Gửi vào;Số tiền\n01/11/2026;a;5;;5\n02/11/2026;b;5;;6\n", "1 OUT 5 a, 2 ! transferType"},
 		{"an account of few digits", "Số tài khoản: 12345;;;;\n" + two + rows, "1 IN 5 a acc 12345, 2 OUT 3 b acc 12345, 3 IN 4 c acc 12345"},
 		{"an account with letters", "Account No.: PMQ123456;;;;\n" + two + "01/11/2026;a;;5;105\n", "1 IN 5 a acc PMQ123456"},
 		{"an account in a title", "SAO KÊ TÀI KHOẢN 0123456789;;;;\n" + two + "01/11/2026;a;;5;105\n", "1 IN 5 a acc 0123456789"},
@@ -268,9 +304,9 @@ func TestUnderstood(t *testing.T) {
 			"Tên tài khoản: CTY EUR VINA;;;;\nSố tài khoản: 0123456789;CONG TY USD;;;\nSố dư đầu kỳ: 100;;Năm nghìn đồng;;\n" + two +
 				"01/11/2026;a;;5;105\n", "1 IN 5 a acc 0123456789"},
 		{"amounts cut at their commas",
-			"Ngày,Nội dung,Nợ,Có,Kênh,Ghi chú\n01/11/2026,a,,1,000,000,,\n02/11/2026,b,2,500,000\n03/11/2026,c,,\"5,000\",,\n",
+			"Ngày,Nội dung,Rút ra,Gửi vào,Kênh,Ghi chú\n01/11/2026,a,,1,000,000,,\n02/11/2026,b,2,500,000\n03/11/2026,c,,\"5,000\",,\n",
 			"1 ! line, 2 ! line, 3 IN 5000 c"},
-		{"balances before and after", "Ngày;Nội dung;Số dư trước;Nợ;Có;Số dư sau\n01/11/2026;a;100;;5;105\n02/11/2026;b;105;3;;102\n",
+		{"balances before and after", "Ngày;Nội dung;Số dư trước;Rút ra;Gửi vào;Số dư sau\n01/11/2026;a;100;;5;105\n02/11/2026;b;105;3;;102\n",
 			"1 IN 5 a, 2 OUT 3 b"},
 		{"currencies in footers",
 			two + rows + "Tổng số giao dịch: 3. Tỷ giá USD: 26.000;;;;\nLưu ý: Quý khách có tài khoản USD, EUR vui lòng liên hệ chi nhánh;;;;\n",

@@ -2,6 +2,7 @@ package statement
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"baoco/app"
@@ -44,6 +45,27 @@ func (r *Reader) endHidden() {
 	if h := r.hidden; h.count > 0 {
 		r.differ(h.first, "from here to line %d the file hides rows, or a column of them (rows: %d)",
 			"từ đây đến dòng %d tệp ẩn một số dòng hoặc một cột của chúng (số dòng: %d)", h.last, h.count)
+	}
+}
+
+// addSides notes that money in and out are told by nothing but the sides of an account. To the
+// bank money in is credit, and in a company's own ledger debit.
+func (r *Reader) addSides() {
+	out, in := r.header.name(fieldDebit), r.header.name(fieldCredit)
+	words := headerKey(out) + headerKey(in)
+	if r.sides.Line > 0 || r.options.mapsMoney() || out == "" || in == "" || !ledgerWords.in(words) || movingWords.in(words) {
+		return
+	}
+	r.sides = Difference{r.header.line, app.Textf(
+		"“%s” is read as money out, “%s” as money in, as banks mean it; a company’s own ledger means the opposite: check one line with your bank",
+		"“%s” được đọc là tiền ra, “%s” là tiền vào theo cách ghi của ngân hàng; sổ kế toán công ty thì ngược lại: hãy đối chiếu một dòng "+
+			"với ngân hàng", app.CleanText(out, 40), app.CleanText(in, 40))}
+}
+
+// endSides asks, before all else, whether the sides are read rightly, if no balance says so.
+func (r *Reader) endSides() {
+	if r.sides.Line > 0 && !r.confirmed {
+		r.differences = slices.Insert(r.differences, 0, r.sides)
 	}
 }
 
@@ -197,6 +219,9 @@ func (r *Reader) compare(l line, row *Row) error {
 		s.beside = magnitude(l.charge.value)
 		r.skip(l.Line, skipCharge)
 	}
+	if row.Amount != 0 {
+		r.addSides()
+	}
 	r.all.add(s)
 	r.present.add(l.Line, s, balance.value, balance.known())
 	return r.certain(l, row)
@@ -214,6 +239,9 @@ func (r *Reader) endAccount() error {
 		return refusedAt(cmp.Or(g.broken, g.line), "by the running balances, what is read as money out came in, and the other way round",
 			"theo số dư từng dòng, tiền đọc là ra lại là vào và ngược lại")
 	}
+	if g.straight > g.turned || !g.gap && whole && g.opening.line != 0 && g.opening.value == opening && opening != closing+g.from {
+		r.confirmed = true
+	}
 	if g.all.unsure || g.all == (sums{}) {
 		return nil
 	}
@@ -223,6 +251,7 @@ func (r *Reader) endAccount() error {
 	known := !g.gap && whole && len(g.chain) > 0
 	if g.opening.line != 0 && g.closing.line != 0 {
 		opening, closing, known = g.opening.value, g.opening.value+g.all.moved(), true
+		r.confirmed = r.confirmed || closing == g.closing.value && closing != opening
 	} else if !g.gap && !whole {
 		r.differ(cmp.Or(g.broken, g.line), "the balance doesn’t follow from the amounts: some row is missing or is not read rightly",
 			"số dư không khớp với các số tiền: có dòng bị thiếu hoặc bị đọc sai")

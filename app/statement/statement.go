@@ -80,6 +80,8 @@ type Reader struct {
 	certainty
 	differences []Difference
 	hidden      hiddenRows
+	sides       Difference     // how columns named by the sides of an account are read; line 0: there are none
+	confirmed   bool           // some balances say that they are read rightly
 	present     reconciliation // of the present account
 	all         sums           // of the whole file
 }
@@ -246,6 +248,7 @@ func (r *Reader) Next() (Row, error) {
 		if errors.Is(err, io.EOF) {
 			r.endHidden()
 			err = cmp.Or(r.endTable(), r.endFile(), r.endAccount(), err)
+			r.endSides()
 		}
 		var row *Row
 		if err == nil {
