@@ -1,7 +1,6 @@
 package api_test
 
 import (
-	"baoco/app"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -13,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"baoco/app"
 	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/app/delivery"

@@ -154,7 +154,9 @@ func (d *demo) close() {
 // narrate prints a line.
 func (d *demo) narrate(en, vi string, args ...any) { fmt.Fprintln(d.out, d.inLang(en, vi, args...)) }
 
-func (d *demo) inLang(en, vi string, args ...any) string { return app.Textf(en, vi, args...).In(d.lang) }
+func (d *demo) inLang(en, vi string, args ...any) string {
+	return app.Textf(en, vi, args...).In(d.lang)
+}
 
 // addUser makes the user who looks around, and takes money at the till.
 func (d *demo) addUser(ctx context.Context) (err error) {
