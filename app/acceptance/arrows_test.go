@@ -52,7 +52,7 @@ var (
 			"baoco/app/fold", "baoco/app/inbound", "baoco/app/passkey", "baoco/app/payer", "baoco/app/payment", "baoco/app/paymentcode",
 			"baoco/app/provider", "baoco/app/secondfactor", "baoco/app/services", "baoco/app/sheet", "baoco/app/statement", "baoco/app/stream",
 			"baoco/app/target", "baoco/app/upkeep", "baoco/app/verify", "baoco/app/vietqr", "baoco/web/dashboard/help", "baoco/web/wire"},
-		"web/dashboard/help": {"baoco/app", "baoco/app/inbound"},
+		"web/dashboard/help": {"baoco/app", "baoco/app/fold", "baoco/app/inbound"},
 		"web/docs":           {"baoco/app", "baoco/app/exactjson", "baoco/web/dashboard/help", "baoco/web/wire"},
 		"web/metrics":        {"baoco/app", "baoco/app/delivery", "baoco/app/inbound", "baoco/app/services", "baoco/app/stream"},
 		"web/pay":            {"baoco/app", "baoco/app/payment", "baoco/app/services", "baoco/app/vietqr", "baoco/web/wire"},

@@ -50,7 +50,7 @@ var alertNames = map[AttentionKind]app.Text{
 	AttentionPlan:   {EN: "Your plan expires within a week, or has expired", VI: "Gói dịch vụ còn dưới một tuần hoặc đã hết hạn"},
 	AttentionServer: {EN: "The server needs attention: disk, certificate, backup", VI: "Máy chủ cần xử lý: ổ đĩa, chứng chỉ, sao lưu"},
 	AttentionCodes:  {EN: "Payment codes are almost used up", VI: "Mã thanh toán sắp hết"},
-	AttentionAlert:  {EN: "The other alert channel is failing", VI: "Kênh cảnh báo còn lại không gửi được"},
+	AttentionAlert:  {EN: "The other alert channel is failing", VI: "Một kênh cảnh báo khác không gửi được"},
 }
 
 // AlertName says what alerts of a kind of Kinds are about.

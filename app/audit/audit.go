@@ -78,7 +78,7 @@ var deeds = []deed{
 		app.Text{EN: "changed the provider’s API key of source {it}", VI: "đổi khoá API của nhà cung cấp ở nguồn {it}"}, plain},
 	{app.DeedSourceRemove, app.Text{EN: "removed source {it}", VI: "xoá nguồn {it}"}, plain},
 
-	{app.DeedInboundRetry, app.Text{EN: "had call {it} read again", VI: "cho đọc lại lần nhận {it}"}, plain},
+	{app.DeedInboundRetry, app.Text{EN: "had call {it} read again", VI: "xử lý lại lần nhận {it}"}, plain},
 	{app.DeedInboundLink, app.Text{EN: "linked a bank account for call {it}", VI: "liên kết tài khoản ngân hàng cho lần nhận {it}"}, plain},
 	{app.DeedInboundSettle,
 		app.Text{EN: "said whether an item of call {it} is a repeat", VI: "xác nhận một mục của lần nhận {it} có trùng hay không"}, plain},
@@ -139,10 +139,10 @@ var deeds = []deed{
 	{app.DeedDeliveryResend, app.Text{EN: "resent {n}", VI: "gửi lại {n}"}, plain},
 	{app.DeedDeliverySendNow, app.Text{EN: "had delivery {it} sent at once", VI: "cho gửi ngay thông báo {it}"}, plain},
 
-	{app.DeedAlertSet, app.Text{EN: "set up alerts by {it}", VI: "cài đặt cảnh báo qua {it}"}, plain},
-	{app.DeedAlertChange, app.Text{EN: "alerts by {it}", VI: "cảnh báo qua {it}"}, changes},
+	{app.DeedAlertSet, app.Text{EN: "set up alerts by {it}", VI: "cài đặt kênh cảnh báo {it}"}, plain},
+	{app.DeedAlertChange, app.Text{EN: "alerts by {it}", VI: "kênh cảnh báo {it}"}, changes},
 	{app.DeedAlertTest, app.Text{EN: "sent a test alert by {it}", VI: "gửi thử cảnh báo qua {it}"}, plain},
-	{app.DeedAlertRemove, app.Text{EN: "removed alerts by {it}", VI: "gỡ cảnh báo qua {it}"}, plain},
+	{app.DeedAlertRemove, app.Text{EN: "removed alerts by {it}", VI: "gỡ kênh cảnh báo {it}"}, plain},
 	{app.DeedAlertsChange, app.Text{EN: "all alerts", VI: "mọi cảnh báo"}, changes},
 
 	{app.DeedAuditExport, app.Text{EN: "exported the audit log", VI: "xuất nhật ký thao tác"}, plain},
@@ -259,7 +259,7 @@ var fields = map[string]field{
 	})},
 	"muted":       {name: app.Text{EN: "list of muted kinds", VI: "danh sách loại bị tắt"}, value: alertNames},
 	"daily_at":    {name: app.Text{EN: "time of the daily backup", VI: "giờ sao lưu hằng ngày"}},
-	"report_time": {name: app.Text{EN: "time of the day’s report", VI: "giờ gửi tổng kết ngày"}},
+	"report_time": {name: app.Text{EN: "time of the day’s report", VI: "giờ gửi sổ ngày"}},
 	"payment_feed": {
 		on:  app.Text{EN: "set which payments are told with {of}", VI: "đặt những khoản tiền được báo cùng {of}"},
 		off: app.Text{EN: "ended the messages about payments with {of}", VI: "ngừng báo các khoản tiền cùng {of}"},
@@ -420,7 +420,8 @@ func DeedName(d app.Deed) app.Text {
 	}
 	n := counts[d]
 	bare := func(text, n string) string {
-		text = strings.NewReplacer(" {it}", "", "{n}", n, " of {it}", "", " of user {it}", "", " as {it}", "", " vào tên {it}", "").Replace(text)
+		text = strings.NewReplacer(" {it}", "", "{n}", n, " of {it}", "", " of user {it}", "", " as {it}", "", " vào tên {it}", "",
+			" by {it}", "", " at {it}", "", " qua {it}", "", " tại {it}", "", " của {it}", "").Replace(text)
 		text, _, _ = strings.Cut(text, ":")
 		return text
 	}

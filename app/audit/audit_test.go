@@ -76,6 +76,11 @@ func TestEveryDeedIsSaid(t *testing.T) {
 			if s.EN == s.VI || !strings.Contains(s.VI, " đã ") || strings.HasSuffix(s.EN, " ") {
 				t.Errorf("%s: %q", d, s)
 			}
+			for _, last := range []string{" của", " qua", " tại", " of", " by", " at", " for"} {
+				if strings.HasSuffix(name.VI, last) || strings.HasSuffix(name.EN, last) {
+					t.Errorf("%s: %q ends in the middle", d, name)
+				}
+			}
 			if first := []rune(name.VI)[0]; unicode.IsLower(first) && d.Noun() != "webhook" {
 				t.Errorf("%s: %q", d, name)
 			}
@@ -150,7 +155,7 @@ func TestSentences(t *testing.T) {
 			"lan set the list of muted kinds of all alerts: A webhook is not reaching your shop, Your plan expires within a week, or has expired",
 			""},
 		{lan, app.DeedAlertSet, app.AuditNamed("telegram").Changed("to", "", "-100123"), "lan set up alerts by Telegram (to: -100123)",
-			"lan đã cài đặt cảnh báo qua Telegram (đến: -100123)"},
+			"lan đã cài đặt kênh cảnh báo Telegram (đến: -100123)"},
 		{lan, app.DeedSourceCreate, app.AuditNamed("q").Changed("provider", "", "sepay"), "lan added source q (provider: SePay)",
 			"lan đã thêm nguồn q (nhà cung cấp: SePay)"},
 		{lan, app.DeedAPIKeyCreate, app.AuditNamed("k").Changed("scope", "", "read"), "lan created API key k (permissions: Read only)",

@@ -21,7 +21,7 @@ var smsForwarder = Kind{
 	ProviderKind: inbound.ProviderKind{
 		Provider: "smsforwarder", Name: "SmsForwarder", Group: inbound.PhoneApps,
 		About: app.Text{EN: "Android app, forwards notifications of bank apps too",
-			VI: "Ứng dụng Android, chuyển tiếp cả thông báo ứng dụng ngân hàng"},
+			VI: "Ứng dụng Android, chuyển tiếp cả thông báo app ngân hàng"},
 		Auths: []inbound.Auth{inbound.AuthHMAC}, DefaultAuth: inbound.AuthHMAC, Options: []inbound.SourceOption{inbound.OptionSender},
 		Setup: always(app.Text{
 			EN: "1. In SmsForwarder, add a webhook with the method POST, this URL (https only: " +
@@ -32,7 +32,7 @@ var smsForwarder = Kind{
 			VI: "1. Trong SmsForwarder, thêm webhook với phương thức POST, URL này (chỉ dùng https: " +
 				"chữ ký không bao gồm nội dung tin) và khoá bí mật. 2. " +
 				"Ở phần tham số nhập " + forwarderParameters + ". 3. " +
-				"Thêm quy tắc chuyển tiếp SMS của ngân hàng tới webhook đó, hoặc quy tắc cho thông báo của ứng dụng ngân hàng theo tên gói, " +
+				"Thêm quy tắc chuyển tiếp SMS của ngân hàng tới webhook đó, hoặc quy tắc cho thông báo của app ngân hàng theo tên gói, " +
 				"ví dụ com.VCB.",
 		}),
 	},

@@ -116,7 +116,7 @@ var columns = []Column{
 	{app.Text{EN: "Content", VI: "Nội dung"}, 60},
 	{app.Text{EN: "Transaction number", VI: "Mã giao dịch"}, 22},
 	{app.Text{EN: "Recorded at", VI: "Ghi nhận lúc"}, 20},
-	{app.Text{EN: "Date flagged", VI: "Ngày giờ là lúc nhận"}, 12},
+	{app.Text{EN: "Date flagged", VI: "Giờ ước lượng (1 = lấy giờ nhận)"}, 12},
 	{app.Text{EN: "Shop note", VI: "Ghi chú cửa hàng"}, 40},
 	{app.Text{EN: "Payment code", VI: "Mã thanh toán"}, 16},
 }

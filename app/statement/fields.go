@@ -106,7 +106,7 @@ var headerWords = []struct {
 	words list
 }{
 	{fieldOwn, listOf("=baoco id|=ma baoco")},
-	{fieldOther, listOf("ma so thue|mst|tax code|tax id")},
+	{fieldOther, listOf("ma so thue|mst|tax code|tax id|gio uoc luong")},
 	{fieldCurrency, listOf("loai tien|loai tien te|tien te|currency|ccy|=nguyen te")},
 	{fieldStatus, listOf("trang thai|tinh trang|status")},
 	{fieldBalance, listOf("so du|balance|sodu|=con lai|=ton")},

@@ -58,7 +58,7 @@ check(await page.locator('tbody a[data-dialog]').count() === 0, 'the key is not 
 
 await page.goto(job.base + '/settings');
 await page.fill('form[action="/settings/users"] [name=name]', 'thungan');
-await page.click('form[action="/settings/users"] button');
+await page.click('form[action="/settings/users"] button[type=submit]');
 await page.waitForSelector('#secret');
 const password = await page.textContent('#secret');
 check(password.length === 20, 'no password was made');
@@ -100,7 +100,7 @@ await page.goto(job.base + '/settings');
 await page.fill('form[action="/settings/users"] [name=name]', 'lan2');
 await page.fill('form[action="/settings/users"] [name=password]', 'một câu khác rất dài');
 await page.context().clearCookies({ name: 'baoco' });
-await page.click('form[action="/settings/users"] button');
+await page.click('form[action="/settings/users"] button[type=submit]');
 await page.waitForURL(/\/login\?/);
 check(!await page.evaluate(() => JSON.stringify(sessionStorage)).then((kept) => kept.includes('một câu')), 'a password is kept');
 await page.fill('[name=name]', job.name);

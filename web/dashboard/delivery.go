@@ -206,10 +206,13 @@ func (w words) ResultClass(r delivery.Result) app.DeliveryState {
 	return app.DeliveryFailed
 }
 
-// AttemptLabel says which attempt of its delivery one is.
+// AttemptLabel says which attempt of its delivery one is; nothing where the first was enough.
 func (w words) AttemptLabel(d delivery.Delivery, number int) string {
-	if d.Test {
+	switch {
+	case d.Test:
 		return w.T("Test", "Gửi thử")
+	case number == 1 && d.State == app.DeliveryDelivered:
+		return ""
 	}
 	return w.T("attempt", "lần") + nbsp + strconv.Itoa(number) + "/" + strconv.Itoa(len(delivery.RetrySchedule))
 }

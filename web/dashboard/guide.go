@@ -209,5 +209,6 @@ func (s *Server) testPayment(v *visit) error {
 		})
 	}
 	return s.redirect(v, guidePath+"#test", app.Textf(
-		"Test sent to the counter screens and to webhooks: %d.", "Đã gửi thử đến màn hình quầy và webhook: %d.", len(hooks)))
+		"Test on its way to the counter screens and to webhooks: %d. Each webhook shows how it went.",
+		"Đang gửi thử đến màn hình quầy và %d webhook. Kết quả hiện ở từng webhook.", len(hooks)))
 }

@@ -21,10 +21,16 @@ func (s *Server) helpPage(v *visit) error {
 	if err != nil {
 		return err
 	}
+	query, ok := app.ReadText(v.URL.Query().Get("q"), 100, "")
+	if !ok {
+		query = ""
+	}
 	data := struct {
 		Content   template.HTML
 		Receivers []receiver // shown below the page
-	}{Content: content}
+		Query     string
+		Found     []string // pages that have it
+	}{Content: content, Query: query, Found: help.Search(query, v.Lang)}
 	if name == "receiver" {
 		data.Receivers = receivers(delivery.Webhook{URL: "https://shop.vn/baoco"}, "", v.Lang)
 	}

@@ -2,6 +2,7 @@ package dashboard_test
 
 import (
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -203,5 +204,30 @@ func TestFormsLinkToHelp(t *testing.T) {
 		"/transactions/import": "statement", "/settings/alerts": "alerts", "/keys": "api", "/settings": "users", "/system": "backup",
 	} {
 		b.Get(path).Shows(t, `<a class="to-help" href="/help/`+page+`">`)
+	}
+}
+
+// The help is searched without accents, in the language of the visitor; a page that has
+// the words in its title comes first.
+func TestHelpSearch(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", access.RoleCashier)
+	b := w.Browser().SignIn("lan")
+	found := func(query string) (list []string) {
+		for _, m := range regexp.MustCompile(`<li><a class="to-help" href="/help/([^"]*)"`).FindAllStringSubmatch(
+			b.Get("/help?q="+url.QueryEscape(query)).Body, -1) {
+			list = append(list, m[1])
+		}
+		return list
+	}
+	if list := found("  COUNTER   screen "); len(list) < 2 || list[0] != "counter" {
+		t.Errorf("found %v", list)
+	}
+	b.Get("/help?q=zzzz").Shows(t, "No page has these words.", `value="zzzz"`)
+	b.Get("/help?q="+strings.Repeat("a", 101)).Hides(t, "No page has these words.")
+	b.Post("/look", "lang", "vi", "back", "/help")
+	if list := found("man hinh quay"); len(list) < 2 || list[0] != "counter" {
+		t.Errorf("without accents: %v", list)
 	}
 }

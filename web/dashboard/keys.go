@@ -30,7 +30,7 @@ type keyRow struct {
 }
 
 func (s *Server) keysPage(v *visit) error {
-	return s.showKeys(v, keyForm{Scope: access.ScopeFull}, nil)
+	return s.showKeys(v, keyForm{Scope: access.ScopeRead}, nil)
 }
 
 // keys are the keys that the visitor may make and revoke: owners all, others

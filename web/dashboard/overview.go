@@ -28,11 +28,12 @@ type overviewData struct {
 	Steps     shownSteps        // of the guide; none once they are done or hidden
 }
 
-// PlanMatters tells whether the page has something to say about the plan: it is
-// a trial, its end is near, or few bank accounts are left.
-func (d overviewData) PlanMatters() bool {
-	s := d.Status
-	return s.IsTrial || d.EndsSoon || s.BankAccounts*5 >= int64(s.MaxBankAccounts)*4
+// FewLeft tells whether a plan has few bank accounts left, and PlanShown whether there is
+// anything to say about it: that of somebody who hosts for themselves has no end.
+func (view) FewLeft(s app.AccountStatus) bool { return s.BankAccounts*5 >= int64(s.MaxBankAccounts)*4 }
+
+func (v view) PlanShown(s app.AccountStatus) bool {
+	return s.Plan != app.NewAccount("", v.now).Plan || s.IsTrial || !s.ExpiresAt.IsZero() || v.FewLeft(s)
 }
 
 // overviewSums are the sums of the first page.

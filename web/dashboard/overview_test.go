@@ -95,6 +95,7 @@ func TestOverviewPlan(t *testing.T) {
 		_, err := w.Services.Ledger.UpdateAccount(t.Context(), 1, u)
 		apptest.Must(t, err)
 	}
+	var end time.Time
 	says := func(want ...string) {
 		t.Helper()
 		a := owner.Get("/")
@@ -102,9 +103,16 @@ func TestOverviewPlan(t *testing.T) {
 		if len(want) == 0 && strings.Contains(a.Body, "Plan self-hosted") {
 			t.Error("a plan of which there is nothing to say")
 		}
+		settled := len(want) == 0 && end.IsZero()
+		for path, words := range map[string]string{"/banks": "Plan usage", "/settings": "Account and plan"} {
+			if shown := strings.Contains(owner.Get(path).Body, words); shown == settled {
+				t.Errorf("%s says %q: %t", path, words, shown)
+			}
+		}
 	}
 	says()
-	trial, end, most := true, time.Now().AddDate(1, 0, 0), 2
+	trial, most := true, 2
+	end = time.Now().AddDate(1, 0, 0)
 	set(app.AccountUpdate{ExpiresAt: &end})
 	says()
 	set(app.AccountUpdate{IsTrial: &trial})

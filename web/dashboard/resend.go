@@ -276,7 +276,9 @@ func (s *Server) sendNow(v *visit) error {
 	if err := s.Services.Deliveries.SendNow(v.Context(), v.account.ID, d.ID, v.form.key, v.now); err != nil {
 		return s.showDelivery(v, deliveryData{Details: d}, err)
 	}
-	return s.redirect(v, deliveryPath(d.ID), app.Text{EN: "Sending now.", VI: "Đang gửi ngay."})
+	return s.redirect(v, deliveryPath(d.ID), app.Text{
+		EN: "It is sent at once, without a wait.", VI: "Thông báo này được gửi ngay, không phải chờ.",
+	})
 }
 
 func (s *Server) sendWaiting(v *visit) error {

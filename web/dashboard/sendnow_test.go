@@ -43,7 +43,7 @@ func TestSendNow(t *testing.T) {
 	form = formFields(t, b.Get("/deliveries?status=waiting").Body, action)
 	receiver.answers(200, "")
 	b.Post(action, form...).Goes(t, "/deliveries/1")
-	b.Get("/deliveries/1").Shows(t, "Sending now.")
+	b.Get("/deliveries/1").Shows(t, "It is sent at once, without a wait.")
 	w.Until("it is delivered", func() bool { return delivered(w) == 1 })
 	w.Attempts(1, 3)
 	if page := b.Get("/deliveries/1").Body; strings.Contains(page, action) {

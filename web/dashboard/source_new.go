@@ -30,7 +30,7 @@ func (w words) AuthName(a inbound.Auth) string {
 	case inbound.AuthBearer:
 		return w.T("Secret in the header Authorization: Bearer", "Khoá bí mật trong header Authorization: Bearer")
 	case inbound.AuthAPIKey:
-		return w.T("API key: secret in a header", "API Key: khoá bí mật trong header")
+		return w.T("API key: secret in a header", "API Key (như SePay gọi)")
 	case inbound.AuthToken:
 		return w.T("Only the secret, in its own header", "Chỉ có khoá bí mật, trong một header riêng")
 	case inbound.AuthHMAC:

@@ -149,7 +149,7 @@ func (w words) ChannelName(c app.Channel) string {
 	case app.ChannelCall:
 		return w.T("provider call", "nhà cung cấp gọi đến")
 	case app.ChannelNotice:
-		return w.T("notification of the bank's app", "thông báo của ứng dụng ngân hàng")
+		return w.T("notification of the bank's app", "thông báo của app ngân hàng")
 	case app.ChannelPoll:
 		return w.T("provider sync", "đồng bộ từ nhà cung cấp")
 	case app.ChannelFile:

@@ -8,9 +8,11 @@ import (
 	"embed"
 	"html/template"
 	"regexp"
+	"slices"
 	"strings"
 
 	"baoco/app"
+	"baoco/app/fold"
 	"baoco/app/inbound"
 
 	"github.com/yuin/goldmark"
@@ -55,6 +57,26 @@ func Title(name string, lang app.Lang) (string, error) {
 	markdown, err := Source(name, lang)
 	line, _, _ := strings.Cut(string(markdown), "\n")
 	return strings.TrimPrefix(line, "# "), err
+}
+
+// Search names the pages in which every word of query stands, whatever its accents; those
+// whose title has them come first. It is empty for a query without words.
+func Search(query string, lang app.Lang) (list []string) {
+	words := strings.Fields(fold.String(query))
+	has := func(text string) bool {
+		text = fold.String(text)
+		return len(words) > 0 && !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(text, word) })
+	}
+	var others []string
+	for _, name := range Names() {
+		markdown, _ := Source(name, lang)
+		if title, _ := Title(name, lang); has(title) {
+			list = append(list, name)
+		} else if has(string(markdown)) {
+			others = append(others, name)
+		}
+	}
+	return append(list, others...)
 }
 
 // OfProvider names the page about a kind of source: the one about calls that come
