@@ -11,6 +11,7 @@ package sheet
 
 import (
 	"io"
+	"regexp"
 	"slices"
 	"time"
 
@@ -121,6 +122,12 @@ var columns = []Column{
 	{app.Text{EN: "Payment code", VI: "Mã thanh toán"}, 16},
 }
 
+// breaks are line breaks and tabs, with the blanks around them.
+var breaks = regexp.MustCompile(`[ ]*[\t\n\v\f\r\x{85}\x{2028}\x{2029}][ \t\n\v\f\r\x{85}\x{2028}\x{2029}]*`)
+
+// OneLine is a content as lists and files show it: line breaks and tabs are one blank.
+func OneLine(content string) string { return breaks.ReplaceAllString(content, " ") }
+
 // cellsOf are the cells of a transaction; that of money in or that of money out is empty.
 func cellsOf(t app.Transaction) []Value {
 	in, out, at, flagged := Amount(t.Amount), Value{}, Time(t.Time), int64(0)
@@ -133,7 +140,7 @@ func cellsOf(t app.Transaction) []Value {
 	if t.DateFlaw != "" {
 		flagged = 1
 	}
-	return []Value{Number(t.ID), at, Text(t.Bank), Text(t.AccountNumber), in, out, Text(t.Content), Text(t.Number), Time(t.CreatedAt),
+	return []Value{Number(t.ID), at, Text(t.Bank), Text(t.AccountNumber), in, out, Text(OneLine(t.Content)), Text(t.Number), Time(t.CreatedAt),
 		Number(flagged), Text(t.Note), Text(t.Code.Text)}
 }
 

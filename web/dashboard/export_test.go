@@ -40,7 +40,7 @@ func TestExportFilters(t *testing.T) {
 	w.Attempts(1, 2)
 	b := w.Browser().SignIn("lan")
 	today := time.Now().In(w.Services.Ledger.Zone()).Format(app.DateLayout)
-	hostile := "'=HYPERLINK(\"http://evil.vn\")\n'+1"
+	hostile := "'=HYPERLINK(\"http://evil.vn\") +1" // on one line
 	check := func(query string, want ...string) {
 		t.Helper()
 		if diff := cmp.Diff(want, b.Get(exportPath+"?format=csv&"+query).Contents(t)); diff != "" {

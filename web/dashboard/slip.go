@@ -50,11 +50,11 @@ var slipTag = regexp.MustCompile(`<[^>]*>`)
 // the letters are as wide as those of the widest font that machines have.
 func slipHeight(body string) int {
 	const (
-		width = 172.0 // px that a line holds: 48 mm, less what a word leaves empty that goes to the next line
+		width = 176.0 // px that a line holds: 48 mm, less what a word leaves empty that goes to the next line
 		line  = 4.0   // mm
 	)
 	spaces := map[string]float64{"p": 1, "h1": 2, "h2": 4, "dt": .2, "figure": 32}
-	height, label := 12.0, 0.0 // mm of the margins, and px of the label before a value
+	height, label := 10.0, 0.0 // mm of the margins, and px of the label before a value
 	blocks := slipBlock.FindAllStringSubmatchIndex(body, -1)
 	for i, at := range blocks {
 		end := len(body)
@@ -68,8 +68,10 @@ func slipHeight(body string) int {
 				px += 12
 			case unicode.IsUpper(r):
 				px += 8
+			case strings.ContainsRune(" .,:/·()fijlrt", r):
+				px += 4.2
 			default:
-				px += 6.7
+				px += 7
 			}
 		}
 		if name == "h1" {

@@ -423,3 +423,24 @@ func TestNote(t *testing.T) {
 	}
 	lan.Post("/transactions/2/note", "note", "x").WantStatus(t, http.StatusNotFound)
 }
+
+// Line breaks and tabs in a content are one blank wherever it is shown, and stay in the content.
+func TestContentOnOneLine(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", access.RoleOwner)
+	w.Link("ACB", apptest.SomeAccount)
+	w.CodePattern("DH")
+	const content = "dòng1 \r\n\ndòng2\tTab\u2028\x01hết"
+	id := w.Pay(1, "1", content)
+	b := w.Browser().SignIn("lan")
+	for _, path := range []string{"/transactions", "/transactions/" + itoa(id), "/counter", "/till"} {
+		b.Get(path).Shows(t, "dòng1 dòng2 Tab hết")
+	}
+	b.Get("/transactions/export?format=csv").Shows(t, "dòng1 dòng2 Tab \x01hết")
+	kept, err := w.Services.Ledger.Transaction(t.Context(), 1, id)
+	apptest.Must(t, err)
+	if kept.Content != content {
+		t.Errorf("the content is kept as %q", kept.Content)
+	}
+}

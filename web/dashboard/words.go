@@ -9,6 +9,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/delivery"
+	"baoco/app/sheet"
 )
 
 // words writes numbers, times and states for one visitor. A request makes it
@@ -214,15 +215,15 @@ func (w words) LatencyText(d time.Duration) string {
 	return w.Number(ms/1000) + nbsp + w.T("s", "giây")
 }
 
-// ContentText writes what a payer wrote, without the characters that no font shows, or
-// says that there is nothing to see.
+// ContentText writes what a payer wrote on one line, without the characters that no font
+// shows, or says that there is nothing to see.
 func (w words) ContentText(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
 			return -1
 		}
 		return r
-	}, text)
+	}, sheet.OneLine(text))
 	if strings.ContainsFunc(text, func(r rune) bool {
 		return unicode.IsGraphic(r) && !unicode.IsSpace(r) && r != '\u2800' && r != '\u3164'
 	}) {
