@@ -1,6 +1,6 @@
 // The counter screen: money as it comes, its words to the voice, nothing
 // else; dark once the link is revoked; whole again after the server was away.
-import { job, open, listening, old, relay, must, check, problem, end } from './lib.mjs';
+import { job, open, listening, old, oldStyles, relay, must, check, problem, end } from './lib.mjs';
 
 const sizes = [[390, 844], [1024, 768], [1280, 800]];
 const page = await open({ locale: 'vi-VN', width: 1024, height: 768 });
@@ -185,12 +185,15 @@ const network = await relay();
 const far = await open({ locale: 'vi-VN', width: 1280, height: 800, base: network.url });
 await far.addInitScript(listening);
 await far.addInitScript(old);
+await oldStyles(far);
 await far.goto(network.url + path);
 await far.waitForSelector('body.is-live');
 await far.click('[data-sound]');
 await far.waitForFunction(() => window.tones.length === 2);
 network.cut();
 await far.waitForSelector('[data-offline]:not([hidden])', { timeout: 5000 }).catch(() => problem('the break is not noticed'));
+check(await far.$eval('#cards li', (card) => getComputedStyle(card).filter) === 'grayscale(1)', 'without a connection money is green');
+check(await far.isHidden('.waiting'), 'it waits for the first transfer beside others');
 for (const [width, height] of sizes) {
   await far.setViewportSize({ width, height });
   check((await far.locator('[data-offline]').boundingBox()).height > 0.44 * height, `no connection is small at ${width}`);

@@ -46,11 +46,18 @@ export const listening = () => {
   AudioContext.prototype.createOscillator = function () { const tone = create.call(this); window.tones.push(tone); return tone; };
 };
 
-// old takes from a page what browsers of 2021 don't have.
+// old takes from a page what browsers of 2021 and 2022 don't have, and oldStyles what their
+// styles don't: a rule with what they don't know isn't applied.
 export const old = () => {
   delete AbortSignal.timeout;
   delete HTMLFormElement.prototype.requestSubmit;
+  delete HTMLDialogElement.prototype.showModal;
+  delete Element.prototype.checkVisibility;
 };
+export const oldStyles = (page) => page.route(/\.css/, async (route) => {
+  const response = await route.fetch();
+  await route.fulfill({ response, body: (await response.text()).replaceAll(':has(', ':unknown(').replaceAll('cqi', 'unknown') });
+});
 
 // relay is a network that can be taken away: behind its url, freeze keeps every
 // connection open and passes nothing on, cut also breaks those that are open, refuse has
@@ -100,7 +107,7 @@ export async function must(page, name) {
 export async function fits(page, name) {
   const seen = await page.evaluate(() => {
     const labels = [...document.querySelectorAll('.plot text')].map((t) => [t.textContent, t.getBoundingClientRect()]).filter(([, box]) => box.width > 0);
-    const again = [...document.querySelectorAll('table')].filter((t) => t.tHead?.checkVisibility()).flatMap((t) => {
+    const again = [...document.querySelectorAll('table')].filter((t) => t.tHead?.getClientRects().length).flatMap((t) => {
       const heads = [...t.tHead.rows[0].cells].map((c) => c.innerText.trim());
       return [...t.tBodies].flatMap((b) => [...b.rows]).flatMap((r) => [...r.cells].map((c) => c.innerText).filter((text, i) => heads[i]?.includes(' ') && text.startsWith(heads[i]) && text.trim() !== heads[i]));
     });

@@ -1,11 +1,12 @@
 // A bill on the cashier's phone: from the keypad to the verdict, beside the customer's
 // screen, the payer's page and seventeen other screens.
-import { job, open, listening, old, must, fits, check, problem, signIn, end } from './lib.mjs';
+import { job, open, listening, old, oldStyles, must, fits, check, problem, signIn, end } from './lib.mjs';
 
 const phone = { locale: 'vi-VN', width: 390, height: 844 };
 const till = await open(phone);
 await till.addInitScript(listening);
 await till.addInitScript(old);
+await oldStyles(till);
 await signIn(till, job.name, job.password);
 await till.goto(job.base + '/till');
 await till.waitForSelector('body.is-live');
@@ -42,6 +43,7 @@ await display.locator('.qr-large').screenshot({ path: job.dir + '/display.png' }
 const [request] = (await (await fetch(job.base + '/api/v1/payment-requests', { headers: { Authorization: 'Bearer ' + job.key } })).json()).payment_requests;
 const pay = await open(phone);
 await pay.addInitScript(old);
+await oldStyles(pay);
 await screen('payer', pay, request.url_path, '.verdict.warn');
 await must(pay, 'payer page');
 await pay.locator('.qr').screenshot({ path: job.dir + '/pay.png' });

@@ -6,7 +6,7 @@ const places = { o: "/", t: "/transactions", b: "/banks", w: "/webhooks", d: "/d
 const shortcuts = $("#shortcuts");
 const wanted = $("[data-shortcuts]");
 
-for (const button of $$('[data-dialog="#shortcuts"]')) button.hidden = false;
+for (const button of $$('[data-dialog="#shortcuts"]')) button.hidden = !shortcuts.showModal;
 wanted.checked = localStorage.getItem("shortcuts") !== "off";
 wanted.addEventListener("change", () => localStorage.setItem("shortcuts", wanted.checked ? "on" : "off"));
 
@@ -20,7 +20,7 @@ function step(by) {
 let went = 0;
 document.addEventListener("keydown", (event) => {
   const typing = event.target.closest("input, select, textarea, dialog");
-  if (!wanted.checked || event.ctrlKey || event.metaKey || event.altKey || typing?.checkVisibility()) return;
+  if (!wanted.checked || event.ctrlKey || event.metaKey || event.altKey || typing?.getClientRects().length) return;
   const jumps = event.timeStamp - went < 1000;
   if (jumps && places[event.key] && $(`nav a[href="${places[event.key]}"]`)) {
     location.href = places[event.key];
@@ -29,7 +29,7 @@ document.addEventListener("keydown", (event) => {
     $("[data-search]").focus();
   } else if (event.key === "?") {
     event.preventDefault();
-    shortcuts.showModal();
+    shortcuts.showModal?.();
   } else if (event.key === "g") {
     went = event.timeStamp;
   } else if (event.key === "j") {
