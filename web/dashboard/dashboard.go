@@ -23,9 +23,10 @@
 //
 // routes.go, with the table, stands above the pages, and the pages stand above the frame:
 // this file, page.go (a row of the table), permission.go, view.go, words.go, form.go,
-// list.go, once.go, session.go, step.go (a step of the guide), live.go, eventstream.go and
-// static.go. New, in routes.go, gives the frame the table, the parts and the steps. Of the
-// pages it knows only that of the guide, which shows a refused form of a step.
+// list.go, once.go, session.go, step.go (a step of the guide), live.go, eventstream.go,
+// slip.go (paper of 58 mm) and static.go. New, in routes.go, gives the frame the table, the
+// parts and the steps. Of the pages it knows only that of the guide, which shows a refused
+// form of a step.
 package dashboard
 
 import (
