@@ -3,6 +3,7 @@ package dashboard_test
 import (
 	"archive/zip"
 	"context"
+	"crypto/rand"
 	"fmt"
 	"io"
 	"maps"
@@ -334,6 +335,7 @@ func limitedAnswer(w webtest.Bubble, cookies map[string]*http.Cookie, method, ad
 		path, form, _ := strings.Cut(address, " ")
 		values, err := url.ParseQuery(form)
 		apptest.Must(w.T, err)
+		values.Set("once", fmt.Sprint(time.Now().Unix(), "-", rand.Text()))
 		a := w.Send(maps.Clone(cookies), method, path, values)
 		status, header, body = a.Code, a.Header(), a.Body.String()
 	}
@@ -372,7 +374,8 @@ var randomPattern = regexp.MustCompile(`name="(once|secret)" value="[^"]*"|data:
 
 // lastRoutes end the session of whoever sends their forms, or are slow for those who
 // guess: each is asked once, after the others.
-var lastRoutes = []string{"POST /login", "POST /logout", "POST /settings/sign-out", "POST /settings/sign-in/others"}
+var lastRoutes = []string{"POST /settings/sign-in/off", "POST /login", "POST /logout", "POST /settings/sign-out",
+	"POST /settings/sign-in/others"}
 
 // limitedUser is a user of TestLimitedUsers.
 type limitedUser struct {
@@ -418,8 +421,13 @@ func TestLimitedUsers(t *testing.T) {
 				t.Errorf("limitedRoutes names %s, which is no page", line)
 			}
 		}
+		// The same form about what the limit shows is taken.
+		bill := limitedAnswer(w, users[3].cookies, "POST", "/till amount=5000&bank_account_id=1")
+		if !strings.Contains(bill, "Location: /till/") {
+			t.Errorf("a bill for its bank account is answered %s", bill)
+		}
 		for i, line := range lastRoutes {
-			users[i].asks(w, "POST", limitedRoutes[line][0])
+			users[i%len(users)].asks(w, "POST", limitedRoutes[line][0])
 		}
 		// What a limit shows is there, also several bank accounts together.
 		for _, c := range []struct{ user, address, want string }{
@@ -474,6 +482,10 @@ func askTwice(w webtest.Bubble, users []*limitedUser, routes map[string][]string
 	for address, answer := range before {
 		if after[address] != answer {
 			w.T.Errorf("%s: something that happened to what is hidden shows\n%s", address, firstDifference(answer, after[address]))
+		}
+		_, form, isForm := strings.Cut(address, " POST ")
+		if isForm && strings.HasPrefix(answer, "303") && !strings.HasPrefix(form, "/look ") && form != "/login/code" {
+			w.T.Errorf("%s isn't refused: something was done, or the form has expired", address)
 		}
 	}
 	return before
