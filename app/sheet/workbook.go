@@ -8,6 +8,7 @@ import (
 	"io"
 	"path"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -92,10 +93,8 @@ func (w *workbook) readParts(r io.ReaderAt, size int64) error {
 		return err
 	}
 	name := "xl/workbook.xml"
-	for _, r := range roots {
-		if r.kind == "officeDocument" {
-			name = r.target
-		}
+	if i := slices.IndexFunc(roots, func(r relationship) bool { return r.kind == "officeDocument" }); i >= 0 {
+		name = roots[i].target
 	}
 	related, err := w.related(name)
 	if err != nil {
@@ -115,9 +114,13 @@ func (w *workbook) readParts(r io.ReaderAt, size int64) error {
 		return err
 	}
 	w.date1904 = isTrue(book.Properties.Date1904)
+	byID := map[string]relationship{}
+	for _, r := range slices.Backward(related) {
+		byID[r.id] = r
+	}
 	var hidden []sheet
 	for _, s := range book.Sheets {
-		switch r := related[s.ID]; {
+		switch r := byID[s.ID]; {
 		case r.kind != "worksheet" || w.parts[r.target] == nil:
 		case s.State == "" || s.State == "visible":
 			w.sheets = append(w.sheets, sheet{s.Name, w.parts[r.target]})
@@ -164,15 +167,16 @@ func (w *workbook) readList(name string, list any) error {
 }
 
 // relationship names a part to which another part refers, and what it is.
-type relationship struct{ kind, target string }
+type relationship struct{ id, kind, target string }
 
-// related reads by their ids the parts to which a part refers; it is empty where it has
-// no list of them. Targets are relative to the part.
-func (w *workbook) related(to string) (map[string]relationship, error) {
-	found, dir := map[string]relationship{}, path.Dir(to)
+// related reads the parts to which a part refers, in the order of the file: of two of one kind
+// or one id the first one counts. It is empty where the part has no list of them. Targets are
+// relative to the part.
+func (w *workbook) related(to string) (found []relationship, err error) {
+	dir := path.Dir(to)
 	name := partName(dir, "_rels/"+strings.TrimPrefix(path.Base(to), ".")+".rels")
 	if w.parts[name] == nil {
-		return found, nil
+		return nil, nil
 	}
 	var list struct {
 		Relationship []struct {
@@ -181,9 +185,9 @@ func (w *workbook) related(to string) (map[string]relationship, error) {
 			Target string `xml:",attr"`
 		}
 	}
-	err := w.readList(name, &list)
+	err = w.readList(name, &list)
 	for _, r := range list.Relationship {
-		found[r.ID] = relationship{path.Base(r.Type), partName(dir, r.Target)}
+		found = append(found, relationship{r.ID, path.Base(r.Type), partName(dir, r.Target)})
 	}
 	return found, err
 }

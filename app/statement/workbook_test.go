@@ -114,6 +114,23 @@ func TestSheetXML(t *testing.T) {
 	}
 }
 
+// TestPartsOfOneKind: of several parts of one kind the first that the workbook names counts.
+func TestPartsOfOneKind(t *testing.T) {
+	p := parts(headerRow + `<row r="2"><c r="A2" t="str"><v>01/11/2026</v></c><c r="B2" t="s"><v>0</v></c><c r="C2"><v>1000</v></c></row>`)
+	const list = "xl/_rels/workbook.xml.rels"
+	p["_rels/.rels"] = strings.Replace(p["_rels/.rels"], `</Rel`,
+		`<Relationship Id="rId0" Type="/officeDocument" Target="other.xml"/></Rel`, 1)
+	p[list] = strings.Replace(p[list], `</Relationships>`, `<Relationship Id="rId1" Type="/worksheet" Target="other.xml"/>`+
+		`<Relationship Id="rId0" Type="/sharedStrings" Target="other.xml"/></Relationships>`, 1)
+	p["xl/other.xml"] = strings.Replace(p["xl/sharedStrings.xml"], "zero", "other", 1)
+	path := write(t, zipped(t, p))
+	for range 20 { // in whatever order a map gives them
+		if rows := readRows(t, path, statement.Options{Zone: zone}); len(rows) != 1 || rows[0].Content != "zero" {
+			t.Fatalf("%+v", rows)
+		}
+	}
+}
+
 // TestDamagedWorkbook: where a file can't be read on is an error, never the
 // end of it; what stands before is given.
 func TestDamagedWorkbook(t *testing.T) {
