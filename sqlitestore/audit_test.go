@@ -30,7 +30,7 @@ var (
 		"RetryInbound", "DiscardInbound", "LinkInbound", "SettleRepeat", "PartReport", "SetNote", "UndoImport", "CreateCodePattern",
 		"DeleteCodePattern",
 		"CreatePaymentRequest", "CancelPaymentRequest", "PrintReceipt", "CloseShift", "MatchTransaction", "TakeTransaction", "UnmatchTransaction",
-		"PutAside", "CreateStream",
+		"PutAside", "LinkRefund", "UnlinkRefund", "CreateStream",
 		"UpdateStream", "RotateStreamSecret", "ToggleStream", "DeleteStream", "CreateWebhook", "UpdateWebhook", "ToggleWebhook", "ChangeSecrets",
 		"AddTest", "Resend", "ResendMany", "Replay", "SendNow", "SendWaiting", "SetAlertPreferences", "SetAlertChannel", "SetReport",
 		"SetPaymentFeed", "NoteAlertTest", "SetMark", "AddRule", "RemoveRule",

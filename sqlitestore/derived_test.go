@@ -17,7 +17,7 @@ func TestKeptTables(t *testing.T) {
 		"unfinished_links", "imports", "transactions", "event_ids", "refused_calls", "code_patterns", "streams", "webhooks",
 		"webhook_bank_accounts", "deliveries", "attempts", "idempotency_keys",
 		"transaction_notes", "transaction_reports", "import_repeats", "removed_transactions", "shifts", "payment_requests", "payment_matches",
-		"asked_matches",
+		"asked_matches", "refunds",
 		"bank_account_balances", "audit", "alert_preferences", "alert_channels", "alert_conditions", "alert_messages", "payment_feeds",
 		"push_keys", "phones",
 		"transaction_marks", "book_rules", "book_closings", "book_cash", "book_openings",

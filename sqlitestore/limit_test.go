@@ -126,6 +126,14 @@ var limitedReads = map[string]func(ctx context.Context, s *sqlitestore.Store, ba
 	"MatchedByHand": func(ctx context.Context, s *sqlitestore.Store, _, _ int64) (any, error) {
 		return s.MatchedByHand(ctx, 1, 0, time.Unix(0, 0))
 	},
+	"Refunds": func(ctx context.Context, s *sqlitestore.Store, _, id int64) (any, error) {
+		var all []any
+		for _, f := range []payment.RefundFilter{{}, {OutID: id}, {InID: id}, {RequestID: 1}} {
+			list, err := s.Refunds(ctx, 1, f)
+			all = append(all, list, err)
+		}
+		return all, nil
+	},
 	"AskedMatches": func(ctx context.Context, s *sqlitestore.Store, _, _ int64) (any, error) {
 		return s.AskedMatches(ctx, 1, time.Unix(0, 0), 100)
 	},

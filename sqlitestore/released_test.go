@@ -414,6 +414,8 @@ func fillEveryTable(t *testing.T, h *history) {
 			args   []any
 		}{
 			{`INSERT INTO book_cash (account_id, day, amount, note) VALUES (?, ?, 5000, 'market')`, []any{account, day}},
+			{`INSERT INTO refunds (transaction_id, of_id, account_id, occurred_at)
+				SELECT max(id), min(id), account_id, 1 FROM transactions WHERE account_id = ?`, []any{account}},
 			{`INSERT INTO book_openings (bank_account_id, day, amount) VALUES (?, ?, 70000)`, []any{h.banks[0].ID, day}},
 			{`INSERT INTO book_closings (account_id, number, through, zone, ends_at, last_id, heading, closed_at, closed_by)
 				VALUES (?, 1, ?, 'UTC', ?, 1, '{}', ?, 'boss')`, []any{account, day, (day + 1) * 86400, h.now.Unix()}},

@@ -91,7 +91,7 @@ var (
 			"baoco/app/target", "baoco/app/upkeep", "baoco/app/webpush"},
 		"app/delivery": {"baoco/app", "baoco/app/appsscript", "baoco/app/exactjson", "baoco/app/target"},
 		"app/inbound":  {"baoco/app", "baoco/app/delivery", "baoco/app/fold", "baoco/app/target"},
-		"app/payment":  {"baoco/app", "baoco/app/paymentcode", "baoco/app/vietqr"},
+		"app/payment":  {"baoco/app", "baoco/app/payer", "baoco/app/paymentcode", "baoco/app/vietqr"},
 		"app/services": {"baoco/app", "baoco/app/access", "baoco/app/alert", "baoco/app/book", "baoco/app/delivery", "baoco/app/inbound",
 			"baoco/app/payment", "baoco/app/stream", "baoco/app/target", "baoco/app/upkeep"},
 		"app/stream":          {"baoco/app", "baoco/app/delivery", "baoco/app/target"},

@@ -92,6 +92,8 @@ var deeds = []deed{
 		app.Text{EN: "put transaction {it} aside: it belongs to no order", VI: "để riêng giao dịch {it}: không thuộc đơn nào"}, plain},
 	{payment.DeedTakeBack,
 		app.Text{EN: "took transaction {it} back to the unmatched money", VI: "đưa giao dịch {it} về lại tiền chưa ghép"}, plain},
+	{payment.DeedRefund, app.Text{EN: "linked refund {it}", VI: "ghi nhận hoàn tiền {it}"}, plain},
+	{payment.DeedRefundUndo, app.Text{EN: "undid the link of refund {it}", VI: "bỏ ghi nhận hoàn tiền {it}"}, plain},
 	{book.DeedMark, app.Text{EN: "transaction {it}", VI: "giao dịch {it}"}, changes},
 
 	{book.DeedRuleAdd, app.Text{EN: "added a rule for what is not revenue: {it}", VI: "thêm quy tắc không phải doanh thu: {it}"}, plain},

@@ -46,6 +46,13 @@ type Records interface {
 	UnmatchTransaction(ctx context.Context, accountID, requestID, transactionID int64) (Request, error)
 	// PutAside notes that unmatched money belongs to no order, or undoes that. ErrNotUnmatched.
 	PutAside(ctx context.Context, accountID, transactionID int64, aside bool) error
+	// Refunds lists refunds by the money out, at most MaxRefunds.
+	Refunds(ctx context.Context, accountID int64, f RefundFilter) ([]Refund, error)
+	// LinkRefund notes that money out gives money in back, if MayRefund agrees. Money out gives
+	// only one back: ErrNoRefund otherwise. Linked again with the same it does nothing.
+	LinkRefund(ctx context.Context, accountID, outID, inID int64) error
+	// UnlinkRefund undoes that; what is no refund stays as it is.
+	UnlinkRefund(ctx context.Context, accountID, outID int64) error
 	// ShiftClosing gives what a shift came to when it was closed, or would come to at now. Of one
 	// that was closed before this was kept it is empty.
 	ShiftClosing(ctx context.Context, accountID, id int64, now time.Time) (Closing, error)

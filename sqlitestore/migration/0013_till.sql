@@ -134,3 +134,13 @@ CREATE TABLE book_openings (
 
 ALTER TABLE accounts ADD COLUMN marks_revenue INTEGER NOT NULL DEFAULT 0; -- 1: there was a mark or a rule
 ALTER TABLE accounts ADD COLUMN book_heading TEXT NOT NULL DEFAULT ''; -- in JSON
+
+-- Money out that gives money in back, as somebody said.
+CREATE TABLE refunds (
+  transaction_id INTEGER PRIMARY KEY REFERENCES transactions ON DELETE CASCADE, -- the money out
+  of_id          INTEGER NOT NULL REFERENCES transactions ON DELETE CASCADE,
+  account_id     INTEGER NOT NULL REFERENCES accounts,
+  occurred_at    INTEGER NOT NULL -- of the money out
+) STRICT;
+CREATE INDEX refunds_of ON refunds (of_id);
+CREATE INDEX refunds_account ON refunds (account_id, occurred_at);

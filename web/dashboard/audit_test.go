@@ -455,6 +455,9 @@ func TestDeedsOfPages(t *testing.T) {
 	d.through("POST /payments/{id}/match", app.DeedPaymentMatch, 1, post(b, "/payments/1/match", "transaction_id", fmt.Sprint(first)))
 	d.through("POST /payments/{id}/unmatch", app.DeedPaymentUnmatch, 1, post(b, "/payments/1/unmatch", "transaction_id", fmt.Sprint(first)))
 	d.through("POST /transactions/{id}/aside", payment.DeedPutAside, first, post(b, "/transactions/"+fmt.Sprint(first)+"/aside", "aside", "1"))
+	out := paidOut(w.World, "refund", 1000, "hoan tien")
+	d.through("POST /transactions/{id}/refund", payment.DeedRefund, out,
+		post(b, "/transactions/"+fmt.Sprint(out)+"/refund", "of", fmt.Sprint(first)))
 	d.through("POST /payments/{id}/cancel", app.DeedPaymentCancel, 1, post(b, "/payments/1/cancel", "sure", "1"))
 	b.Submit("/till", "amount", "50.000", "bank_account_id", "1")
 	d.through("POST /till/{id}/receipt", app.DeedReceiptPrint, 2, post(b, "/till/2/receipt"))

@@ -10,6 +10,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/alert"
+	"baoco/app/payment"
 	"baoco/app/sheet"
 )
 
@@ -23,9 +24,13 @@ type dayData struct {
 	Later    string       // of the day after; empty: it hasn't begun
 	Today    bool         // the day isn't over yet
 	Revenue  *app.Amounts // of the money in; nil: nobody marks what is no revenue
+	Refunded int64        // on this day
 	File     string       // address of the XLSX file
 	Slip     string       // of the page for narrow paper
 }
+
+// Net is the money in without what was refunded.
+func (d dayData) Net() int64 { return d.In.Total - d.Refunded }
 
 // Balances tells whether a balance of any bank account is known.
 func (d dayData) Balances() bool {
@@ -104,6 +109,12 @@ func (s *Server) readDay(v *visit, day app.Day) (d dayData, err error) {
 		}
 		d.Revenue = &found.Sums.In
 	}
+	refunds, err := s.Services.Payments.Refunds(v.Context(), v.account.ID,
+		payment.RefundFilter{From: day.Start(v.zone), To: (day + 1).Start(v.zone)})
+	if err != nil {
+		return d, err
+	}
+	d.Refunded = payment.Refunded(refunds)
 	d.File, d.Slip = "/day/file?date="+day.String(), alert.DayPath(day)+"&paper=58"
 	for _, b := range d.DayBook.Banks {
 		d.Banks = append(d.Banks, bankDay{b, s.toldBalance(v, b.Opening), s.toldBalance(v, b.Closing)})

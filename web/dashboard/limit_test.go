@@ -61,6 +61,7 @@ var limitedRoutes = map[string][]string{
 	"GET /transactions/import/{id}/undo":  {"/transactions/import/1/undo"},
 	"POST /transactions/import/{id}/undo": {"/transactions/import/1/undo"},
 	"GET /transactions/{id}":              {"/transactions/{transaction}"},
+	"POST /transactions/{id}/refund":      {"/transactions/{transaction}/refund", "/transactions/{transaction}/refund of={transaction}"},
 	"GET /payer":                          {"/payer?name={word}"},
 	"POST /transactions/{id}/note": {"/transactions/{transaction}/note note=mine",
 		"/transactions/{transaction}/note note=mine&seen={note}"},

@@ -181,6 +181,7 @@ type paymentData struct {
 	Page      givenAddress // for the payer
 	Image     string       // address of its QR code
 	Transfers []payment.Transfer
+	Refunded  int64        // of them
 	Ask       confirmation // before it is cancelled
 }
 
@@ -228,6 +229,11 @@ func (s *Server) showPayment(v *visit, r payment.Request, refused error) error {
 	if data.Transfers, err = s.Services.Payments.PaymentTransfers(v.Context(), v.account.ID, r.ID, app.MaxPageSize); err != nil {
 		return err
 	}
+	refunds, err := s.Services.Payments.Refunds(v.Context(), v.account.ID, payment.RefundFilter{RequestID: r.ID})
+	if err != nil {
+		return err
+	}
+	data.Refunded = payment.Refunded(refunds)
 	return s.render(v, refused, pageHead{"payment", "payments", app.Textf("Payment request %s", "Yêu cầu thanh toán %s", r.Code)}, data)
 }
 

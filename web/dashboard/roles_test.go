@@ -40,6 +40,7 @@ o a - -  POST /transactions/{id}/note
 o a - -  POST /transactions/{id}/revenue
 o - - -  POST /transactions/{id}/part
 o a - -  POST /transactions/{id}/aside
+o a - -  POST /transactions/{id}/refund
 o a - -  GET  /payer
 o a - -  GET  /payments
 o - - -  POST /payments

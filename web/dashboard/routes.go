@@ -44,6 +44,7 @@ var table = []page{
 	{"POST", "/transactions/{id}/note", seeMoney, (*Server).setNote, still},
 	{"POST", "/transactions/{id}/revenue", seeMoney, (*Server).markRevenue, still},
 	{"POST", "/transactions/{id}/aside", seeMoney, (*Server).putAside, still},
+	{"POST", "/transactions/{id}/refund", seeMoney, (*Server).linkRefund, still},
 	{"POST", "/transactions/{id}/part", ownerOnly, (*Server).partReport, still},
 	{"GET", "/payments", seeMoney, (*Server).paymentsPage, live},
 	{"POST", "/payments", ownerOnly, (*Server).createPayment, once},

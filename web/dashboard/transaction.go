@@ -19,6 +19,9 @@ type transactionData struct {
 	JSON      string // as the API gives it; empty: for developers only
 	Origin    app.TransactionOrigin
 	Likely    []payment.Request // that it may be for, where it has none
+	Refund    payment.Refund    // that it is, of money out
+	Refunds   []payment.Refund  // of money in
+	Offers    []app.Transaction // that money out may give back
 	MatchedBy string            // who matched it by hand; empty: nobody
 	Event     *inbound.Event    // nil if there is none, or for developers only
 }
@@ -99,6 +102,9 @@ func (s *Server) showTransaction(v *visit, t app.Transaction, form noteForm, ref
 		if data.Likely, err = s.Services.Payments.LikelyPayments(v.Context(), t); err != nil {
 			return err
 		}
+		if err = s.fillRefunds(v, &data); err != nil {
+			return err
+		}
 		if data.MatchedBy, err = s.Services.Payments.MatchedBy(v.Context(), t); err != nil {
 			return err
 		}
@@ -112,6 +118,47 @@ func (s *Server) showTransaction(v *visit, t app.Transaction, form noteForm, ref
 		}
 	}
 	return s.render(v, refused, pageHead{"transaction", "transactions", app.Textf("Transaction %d", "Giao dịch %d", t.ID)}, data)
+}
+
+// fillRefunds reads what the transaction gives back, or may give back, and what gave it back.
+func (s *Server) fillRefunds(v *visit, d *transactionData) error {
+	t, f := d.Row.Transaction, payment.RefundFilter{OutID: d.Row.ID}
+	if t.Type == app.In {
+		f = payment.RefundFilter{InID: t.ID}
+	}
+	list, err := s.Services.Payments.Refunds(v.Context(), v.account.ID, f)
+	switch {
+	case err != nil || t.Type == app.In:
+		d.Refunds = list
+	case len(list) > 0:
+		d.Refund = list[0]
+	default:
+		d.Offers, err = s.Services.Payments.RefundOffers(v.Context(), t)
+	}
+	return err
+}
+
+// Refunded is how much of the transaction was given back.
+func (d transactionData) Refunded() int64 { return payment.Refunded(d.Refunds) }
+
+// linkRefund notes which money in the transaction gives back; none: that it gives back nothing.
+func (s *Server) linkRefund(v *visit) error {
+	t, err := s.pageTransaction(v)
+	if err != nil {
+		return err
+	}
+	done := app.Text{EN: "The link of the refund was undone.", VI: "Đã bỏ ghi nhận hoàn tiền."}
+	if text := v.PostFormValue("of"); text == "" {
+		err = s.Services.Payments.UnlinkRefund(v.Context(), v.account.ID, t.ID)
+	} else {
+		of, _ := wire.ParseID(text) // 0: there is none
+		done = app.Textf("Noted as a refund of #%d.", "Đã ghi là hoàn tiền của #%d.", of)
+		err = s.Services.Payments.LinkRefund(v.Context(), v.account.ID, t.ID, of)
+	}
+	if err != nil {
+		return s.showTransaction(v, t, noteForm{t.Note, t.Note}, err)
+	}
+	return s.redirect(v, transactionPath(t.ID), done)
 }
 
 // transactionJSON is the transaction as the API gives it.

@@ -1,0 +1,125 @@
+package payment
+
+import (
+	"context"
+	"regexp"
+	"strings"
+	"time"
+
+	"baoco/app"
+	"baoco/app/payer"
+)
+
+// A refund is money out that gives money in back, in whole or in part. RefundOffers finds what
+// money out may give back; a person says yes, and the store links the two if MayRefund agrees.
+// What is refunded is never guessed: money in, the sums of days and payment requests stay as
+// they were, and the refunds stand beside them.
+
+// Deeds of the audit log.
+const (
+	DeedRefund     app.Deed = "transaction.refund"
+	DeedRefundUndo app.Deed = "transaction.refund_undo"
+)
+
+// Refund is a refund that a person has confirmed.
+type Refund struct {
+	OutID, InID int64
+	Amount      int64     // of the money out
+	At          time.Time // of the money out
+}
+
+// RefundFilter says which refunds are asked for; zero values don't narrow.
+type RefundFilter struct {
+	OutID, InID, RequestID int64     // one of them at most; RequestID: of the money that came for a payment request
+	From, To               time.Time // of the money out: from From on, before To
+}
+
+// MaxRefunds is how many refunds are read at most.
+const MaxRefunds = 10_000
+
+// refundable is how long after money in a refund of it is looked for.
+const refundable = 90 * 24 * time.Hour
+
+// ErrNoRefund says that money out isn't what gives this money in back.
+var ErrNoRefund error = app.Refused(app.CodeConflict, app.Text{
+	EN: "This can’t be a refund of that: it must be money out within 90 days after the money in, of no more than is left of it.",
+	VI: "Không thể ghi là hoàn tiền: phải là tiền ra trong 90 ngày sau khoản tiền vào, và không lớn hơn phần chưa hoàn.",
+})
+
+// MayRefund refuses what can't be a refund. refunded is how much of the money in was refunded before.
+func MayRefund(out, in app.Transaction, refunded int64) error {
+	day := time.Duration(0)
+	if out.DateOnly || in.DateOnly {
+		day = 24 * time.Hour
+	}
+	after := out.Time.Sub(in.Time)
+	if out.Type != app.Out || in.Type != app.In || after < -day || after > refundable+day || refunded+out.Amount > in.Amount {
+		return ErrNoRefund
+	}
+	return nil
+}
+
+// reference is what may be the number of another transaction in a content.
+var reference = regexp.MustCompile(`[A-Za-z]{0,6}[0-9]{6,20}`)
+
+// maxReferences is how many of them are looked for.
+const maxReferences = 3
+
+// RefundOffers names the money in that money out may give back, at most maxOffers: it has the
+// same payment code, or its number stands in the content, or it has the amount and its payer's
+// name stands there.
+func (s *Service) RefundOffers(ctx context.Context, out app.Transaction) (offers []app.Transaction, err error) {
+	if out.Type != app.Out {
+		return nil, nil
+	}
+	content := app.Squeeze(out.Content)
+	look := func(f app.TransactionFilter, fits func(in app.Transaction) bool) {
+		f.Type, f.From, f.To, f.Page = app.In, out.Time.Add(-refundable), out.Time.Add(24*time.Hour), app.Page{Number: 1, Size: 20, CountTo: 20}
+		page, lookErr := s.ledger.Transactions(ctx, out.AccountID, f)
+		if err == nil {
+			err = lookErr
+		}
+		for _, in := range page.Rows {
+			if err == nil && len(offers) < maxOffers && fits(in) && !holds(offers, in) {
+				err = s.offerRefund(ctx, out, in, &offers)
+			}
+		}
+	}
+	if out.Code.Text != "" {
+		look(app.TransactionFilter{Code: out.Code.Text}, func(app.Transaction) bool { return true })
+	}
+	for _, number := range reference.FindAllString(out.Content, maxReferences) {
+		look(app.TransactionFilter{Query: number}, func(in app.Transaction) bool { return strings.EqualFold(in.Number, number) })
+	}
+	look(app.TransactionFilter{MinAmount: out.Amount, MaxAmount: out.Amount}, func(in app.Transaction) bool {
+		name := payer.Of(in).Name
+		return name != "" && strings.Contains(content, app.Squeeze(name))
+	})
+	return offers, err
+}
+
+func holds(list []app.Transaction, t app.Transaction) bool {
+	for _, other := range list {
+		if other.ID == t.ID {
+			return true
+		}
+	}
+	return false
+}
+
+// offerRefund adds in to offers if it may be refunded by out.
+func (s *Service) offerRefund(ctx context.Context, out, in app.Transaction, offers *[]app.Transaction) error {
+	before, err := s.Refunds(ctx, out.AccountID, RefundFilter{InID: in.ID})
+	if err == nil && MayRefund(out, in, Refunded(before)) == nil {
+		*offers = append(*offers, in)
+	}
+	return err
+}
+
+// Refunded is the sum of refunds.
+func Refunded(list []Refund) (sum int64) {
+	for _, r := range list {
+		sum += r.Amount
+	}
+	return sum
+}

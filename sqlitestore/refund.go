@@ -1,0 +1,91 @@
+package sqlitestore
+
+import (
+	"context"
+	"math"
+	"strconv"
+
+	"baoco/app"
+	"baoco/app/payment"
+)
+
+// refunds selects refunds of an account ?1 by a condition on ?2, of money out from ?3 on before ?4.
+func refunds(condition string) string {
+	return `SELECT f.transaction_id, f.of_id, t.amount, t.occurred_at FROM refunds f JOIN transactions t ON t.id = f.transaction_id
+		JOIN transactions i ON i.id = f.of_id WHERE f.account_id = ?1 AND ` + condition + ` AND f.occurred_at >= ?3 AND f.occurred_at < ?4
+		AND ` + isShown("t", "?5") + ` AND ` + isShown("i", "?5") + ` ORDER BY f.transaction_id LIMIT ?6`
+}
+
+func scanRefund(row scanner) (r payment.Refund, err error) {
+	return r, row.Scan(&r.OutID, &r.InID, &r.Amount, secondsInto(&r.At))
+}
+
+func (s *Store) Refunds(ctx context.Context, accountID int64, f payment.RefundFilter) ([]payment.Refund, error) {
+	condition, id, end := "?2 = 0", int64(0), int64(math.MaxInt64)
+	switch {
+	case f.OutID != 0:
+		condition, id = "f.transaction_id = ?2", f.OutID
+	case f.InID != 0:
+		condition, id = "f.of_id = ?2", f.InID
+	case f.RequestID != 0:
+		condition = "f.of_id IN (SELECT transaction_id FROM payment_matches INDEXED BY payment_matches_request WHERE request_id = ?2)"
+		id = f.RequestID
+	}
+	if !f.To.IsZero() {
+		end = f.To.Unix()
+	}
+	return readAll(ctx, s, scanRefund, refunds(condition), accountID, id, f.From.Unix(), end, limitOf(ctx), payment.MaxRefunds)
+}
+
+func (s *Store) LinkRefund(ctx context.Context, accountID, outID, inID int64) error {
+	return s.write(ctx, func(tx *tx) error {
+		out, err := scanTransaction(tx.queryRow(oneTransaction, outID, accountID, limitOf(ctx)))
+		if err != nil {
+			return noRowsAs(err, app.ErrNoTransaction)
+		}
+		in, err := transactionToMatch(ctx, tx, accountID, inID)
+		if err != nil {
+			return err
+		}
+		of, err := scanOne[int64](tx.queryRow(`SELECT coalesce(max(of_id), 0) FROM refunds WHERE transaction_id = ?`, outID))
+		switch {
+		case err != nil:
+			return err
+		case of == inID:
+			return nil
+		case of != 0:
+			return payment.ErrNoRefund
+		}
+		refunded, err := scanOne[int64](tx.queryRow(`SELECT coalesce(sum(t.amount), 0) FROM refunds f
+			JOIN transactions t ON t.id = f.transaction_id WHERE f.of_id = ?`, inID))
+		if err == nil {
+			err = payment.MayRefund(out, in, refunded)
+		}
+		if err != nil {
+			return err
+		}
+		if err := tx.exec(`INSERT INTO refunds (transaction_id, of_id, account_id, occurred_at) VALUES (?, ?, ?, ?)`, outID, inID, accountID,
+			out.Time.Unix()); err != nil {
+			return err
+		}
+		return tx.audit(ctx, accountID, payment.DeedRefund, outID,
+			app.AuditDetail{}.Changed("transaction_id", "", strconv.FormatInt(inID, 10)))
+	})
+}
+
+func (s *Store) UnlinkRefund(ctx context.Context, accountID, outID int64) error {
+	return s.write(ctx, func(tx *tx) error {
+		if _, err := scanTransaction(tx.queryRow(oneTransaction, outID, accountID, limitOf(ctx))); err != nil {
+			return noRowsAs(err, app.ErrNoTransaction)
+		}
+		of, err := scanOne[int64](tx.queryRow(`SELECT coalesce(max(of_id), 0) FROM refunds WHERE transaction_id = ?`, outID))
+		if err != nil || of == 0 {
+			return err
+		}
+		if err := tx.exec(`DELETE FROM refunds WHERE transaction_id = ?`, outID); err != nil {
+			return err
+		}
+		return tx.audit(ctx, accountID, payment.DeedRefundUndo, outID,
+			app.AuditDetail{}.Changed("transaction_id", strconv.FormatInt(of, 10), ""))
+	})
+}
