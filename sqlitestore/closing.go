@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/book"
 )
 
@@ -167,8 +168,17 @@ func scanBookAccount(row scanner) (b book.BankAccount, err error) {
 	return b, err
 }
 
+// BookAccounts leaves out the opening balance, which is of a whole bank account, where ctx is
+// limited to a receiving number.
 func (s *Store) BookAccounts(ctx context.Context, accountID int64) ([]book.BankAccount, error) {
-	return readAll(ctx, s, scanBookAccount, bookAccounts+` ORDER BY b.id`, accountID, limitOf(ctx))
+	list, err := readAll(ctx, s, scanBookAccount, bookAccounts+` ORDER BY b.id`, accountID, limitOf(ctx))
+	for i := range list {
+		leaveNumber(ctx, &list[i].BankAccount)
+		if access.LimitOf(ctx).ReceivingNumber != "" {
+			list[i].HasOpening, list[i].OpenedOn, list[i].Opening = false, 0, 0
+		}
+	}
+	return list, err
 }
 
 func (s *Store) SetOpening(ctx context.Context, accountID int64, b book.BankAccount) error {

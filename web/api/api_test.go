@@ -67,8 +67,9 @@ func TestUnavailable(t *testing.T) {
 		}
 	}
 	bodies := map[string]string{
-		"PUT /api/v1/transactions/*":  `{"revenue":false}`,
-		"PUT /api/v1/bank-accounts/*": `{"content_prefix":"SEVQR"}`,
+		"PUT /api/v1/transactions/*":               `{"revenue":false}`,
+		"PUT /api/v1/bank-accounts/*":              `{"content_prefix":"SEVQR"}`,
+		"PUT /api/v1/payment-requests/unmatched/*": `{"put_aside":true}`,
 		"POST /api/v1/transactions": `{"id":"A1","gateway":"ACB","accountNumber":"0123456789","transferType":"IN"` +
 			`,"transferAmount":1}`,
 		"POST /api/v1/webhooks":                   `{"name":"A","webhook_url":"https://shop.example.com/","type":"ALL"}`,

@@ -351,9 +351,9 @@ func TestTwoTabsEditOneWebhook(t *testing.T) {
 	w.User(1, "lan", access.RoleOwner)
 	hook, _ := w.Webhook("https://shop.vn/", delivery.WebhookAll)
 	b := w.Browser().SignIn("lan")
-	version := func(a webtest.Answer) string {
+	version := func(a webtest.Answer, form string) string {
 		t.Helper()
-		m := regexp.MustCompile(`name="version" value="([0-9a-f]{16})"`).FindStringSubmatch(a.Body)
+		m := regexp.MustCompile(`action="` + form + `"[^>]*>\s*<input type="hidden" name="version" value="([0-9a-f]{16})"`).FindStringSubmatch(a.Body)
 		if m == nil {
 			t.Fatalf("%d: the form has no version", a.Status)
 		}
@@ -363,7 +363,7 @@ func TestTwoTabsEditOneWebhook(t *testing.T) {
 	save := func(version string, pairs ...string) webtest.Answer {
 		return b.Post(path, append([]string{"version", version, "webhook_url", "https://shop.vn/"}, pairs...)...)
 	}
-	first, second := version(b.Get(path)), version(b.Get(path))
+	first, second := version(b.Get(path), path), version(b.Get(path), path)
 	save(first, "name", "Website A", "type", "ALL").Goes(t, "/webhooks/1")
 	a := save(second, "name", hook.Name, "type", "IN")
 	a.WantStatus(t, http.StatusConflict)
@@ -372,23 +372,23 @@ func TestTwoTabsEditOneWebhook(t *testing.T) {
 		t.Errorf("%+v", now)
 	}
 	// A fault in between doesn't end it.
-	again := save(version(a), "name", "", "type", "IN")
+	again := save(version(a, path), "name", "", "type", "IN")
 	again.WantStatus(t, http.StatusUnprocessableEntity)
-	save(version(again), "name", "B", "type", "IN").Goes(t, "/webhooks/1")
+	save(version(again, path), "name", "B", "type", "IN").Goes(t, "/webhooks/1")
 	if now := w.Webhooks()[0]; now.Name != "B" || now.Type != delivery.WebhookIn {
 		t.Errorf("%+v", now)
 	}
 
 	w.Link("ACB", apptest.SomeAccount)
-	shown := version(b.Get("/banks/1"))
+	shown := version(b.Get("/banks/1"), "/banks/1/look")
 	b.Post("/banks/1/look", "version", shown, "nickname", "Quầy 1", "colour", "teal").Goes(t, "/banks/1")
 	a = b.Post("/banks/1/look", "version", shown, "nickname", "Quầy 2", "colour", "")
 	a.WantStatus(t, http.StatusConflict)
 	a.Shows(t, "“\u2068Quầy 1\u2069”, “\u2068teal\u2069”", `value="Quầy 2"`)
-	b.Post("/banks/1/look", "version", version(a), "nickname", "Quầy 2", "colour", "").Goes(t, "/banks/1")
+	b.Post("/banks/1/look", "version", version(a, "/banks/1/look"), "nickname", "Quầy 2", "colour", "").Goes(t, "/banks/1")
 
 	w.User(1, "hoa", access.RoleCashier)
-	shown = version(b.Get("/settings/users/2"))
+	shown = version(b.Get("/settings/users/2"), "/settings/users/2/role")
 	b.Post("/settings/users/2/role", "version", shown, "role", "accountant").Goes(t, "/settings/users/2")
 	b.Post("/settings/users/2/role", "version", shown, "role", "developer").Shows(t, "changed elsewhere", "“\u2068Accountant\u2069”")
 }
