@@ -39,6 +39,7 @@ var browserPages = []string{
 	"/transactions?q=nothing", "/transactions?min=x",
 	"/transactions/1", "/transactions/2", "/transactions/3", "/transactions/4", "/transactions/99",
 	"/payments", "/payments?status=open", "/payments?payment_code=x", "/payments/1", "/payments/2", "/payments/new", "/payments/unmatched",
+	"/payer?name=NGUYEN+VAN+A",
 	"/payments/1/cancel", "/payments/99",
 	"/till", "/till/2", "/till/99", "/till/display", "/till/2/receipt", "/shifts", "/shifts/1", "/shifts/1?paper=58",
 	"/transactions/import", "/transactions/import/1/undo", "/day", "/day?date=2026-11-02",

@@ -353,7 +353,8 @@ func TestTwoTabsEditOneWebhook(t *testing.T) {
 	b := w.Browser().SignIn("lan")
 	version := func(a webtest.Answer, form string) string {
 		t.Helper()
-		m := regexp.MustCompile(`action="` + form + `"[^>]*>\s*<input type="hidden" name="version" value="([0-9a-f]{16})"`).FindStringSubmatch(a.Body)
+		m := regexp.MustCompile(`action="` + form +
+			`"[^>]*>\s*<input type="hidden" name="version" value="([0-9a-f]{16})"`).FindStringSubmatch(a.Body)
 		if m == nil {
 			t.Fatalf("%d: the form has no version", a.Status)
 		}

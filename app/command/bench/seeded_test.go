@@ -348,6 +348,7 @@ const seededPages = `
 		a day: /day
 		a day of a year ago: /day?date={year}
 		a day as a file: /day/file?date={year}
+		a payer: /payer?name=NGUYEN+VAN+A
 		the books: /book
 		the book of revenue of a month: /book/sheet?form=s1a&period={month}
 		the book of money at banks of a month: /book/sheet?form=s2e&period={month}
