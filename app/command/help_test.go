@@ -63,29 +63,3 @@ func unknownIn(line []string) string {
 	}
 	return ""
 }
-
-// The README's table of commands has every command, each beside its noun. The shells
-// of completion stand in the text below it.
-func TestReadmeHasEveryCommand(t *testing.T) {
-	t.Parallel()
-	readme, err := os.ReadFile("../../README.md")
-	must(t, err)
-	_, table, found := strings.Cut(string(readme), "## Commands\n")
-	if table, _, _ = strings.Cut(table, "\n## "); !found {
-		t.Fatal("the README has no commands")
-	}
-	for _, c := range rootCommand(nil, nil, nil).Commands {
-		if len(c.Subcommands) == 0 || c.Name == "completion" {
-			if !regexp.MustCompile(`\b` + c.Name + `\b`).MatchString(table) {
-				t.Errorf("the README leaves out %s", c.Name)
-			}
-			continue
-		}
-		line := regexp.MustCompile(`(?m)^    ` + c.Name + ` .*$`).FindString(table)
-		for _, sub := range c.Subcommands {
-			if !slices.Contains(strings.Fields(line), sub.Name) {
-				t.Errorf("the README leaves out %s %s", c.Name, sub.Name)
-			}
-		}
-	}
-}
