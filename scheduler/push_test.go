@@ -259,14 +259,21 @@ func TestPhonesRing(t *testing.T) {
 		s := pushing(t, newFile(t), p, nil)
 		second := s.Link("VCB", "99887766")
 		owner, hoa := s.User(1, "lan", access.RoleOwner), s.User(1, "hoa", access.RoleCashier)
+		thu := s.User(1, "thu", access.RoleCashier)
 		other := s.User(s.SecondAccount(), "minh", access.RoleOwner)
 		_, err := s.Services.Access.LimitUser(t.Context(), 1, hoa.ID, access.BankAccountLimit{On: true, IDs: []int64{second.ID}})
+		must(t, err)
+		_, err = s.Services.Ledger.SetBankAccountReceiving(t.Context(), 1, second.ID, app.BankAccountReceiving{ReceivingNumbers: "VA1\nVA2"})
+		must(t, err)
+		_, err = s.Services.Access.LimitUser(t.Context(), 1, thu.ID,
+			access.BankAccountLimit{On: true, IDs: []int64{second.ID}, ReceivingNumber: "VA1"})
 		must(t, err)
 		s.phone(t, p, owner, "plain", alert.Phone{Payments: true})
 		s.phone(t, p, owner, "amounts", alert.Phone{Payments: true, Amounts: true, Least: 50_000})
 		s.phone(t, p, owner, "second", alert.Phone{Payments: true, BankAccountID: second.ID})
 		s.phone(t, p, owner, "attention", alert.Phone{Attention: true})
 		s.phone(t, p, hoa, "cashier", alert.Phone{Payments: true})
+		s.phone(t, p, thu, "till", alert.Phone{Payments: true, Amounts: true})
 		s.phone(t, p, other, "other", alert.Phone{Payments: true})
 		s.pay(t, 0, inbound.Incoming{}) // before the start
 		s.start(t)
@@ -285,6 +292,15 @@ func TestPhonesRing(t *testing.T) {
 		time.Sleep(1500 * time.Millisecond)
 		p.wantPushes(t, "/plain Có tiền vào: 2 khoản /transactions", "/amounts Có tiền vào: +70.000 ₫ · VCB ··7766 /transactions/6",
 			"/second Có tiền vào: Chạm để xem /transactions/6", "/cashier Có tiền vào: Chạm để xem /till")
+		time.Sleep(time.Minute)
+		for i, number := range []string{"VA2", "VA1"} {
+			_, _, err = s.Services.Inbound.RecordByHand(t.Context(), 1, inbound.TransactionCreate{Incoming: inbound.Incoming{EventID: number,
+				Gateway: "VCB", AccountNumber: "99887766", SubAccount: number, Type: app.In, Amount: 10_000 + int64(i), Time: time.Now()}}, time.Now())
+			must(t, err)
+		}
+		time.Sleep(1500 * time.Millisecond)
+		p.wantPushes(t, "/plain Có tiền vào: 2 khoản /transactions", "/second Có tiền vào: 2 khoản /transactions",
+			"/cashier Có tiền vào: 2 khoản /till", "/till Có tiền vào: +10.001 ₫ · VCB ··7766 /till")
 		s.close(t)
 	})
 }

@@ -32,8 +32,10 @@ type Phone struct {
 
 	// As its user is now.
 	Owner, Cashier bool
-	Limited        bool    // to BankAccounts
+	Limited        bool    // to BankAccounts, and where there is one to money to ReceivingNumber
 	BankAccounts   []int64 // nil where it isn't limited
+
+	ReceivingNumber string
 }
 
 // PhoneAddress is where messages to a phone go, and what they are encrypted with. All but

@@ -182,7 +182,7 @@ func (s *Service) PaymentPushes(ctx context.Context, now time.Time) ([]Push, err
 // rings tells whether a phone rings for a payment.
 func (p Phone) rings(t app.Transaction) bool {
 	return p.Payments && p.AccountID == t.AccountID && t.Amount >= p.Least && (p.BankAccountID == 0 || p.BankAccountID == t.BankAccountID) &&
-		(!p.Limited || slices.Contains(p.BankAccounts, t.BankAccountID))
+		(!p.Limited || slices.Contains(p.BankAccounts, t.BankAccountID) && (p.ReceivingNumber == "" || p.ReceivingNumber == t.ReceivingNumber))
 }
 
 // notice is what a phone shows, and where it leads.
