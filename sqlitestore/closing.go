@@ -228,8 +228,11 @@ func entriesOf(ctx context.Context, columns string, accountID int64, q book.Entr
 	if q.BankAccountID != 0 {
 		c.add("t.bank_account_id = ?", q.BankAccountID)
 	}
-	if limit := limitOf(ctx); limit != nil {
-		c.add("t.bank_account_id IN (SELECT value FROM json_each(?))", limit)
+	if limit := access.LimitOf(ctx); limit.On {
+		c.add("t.bank_account_id IN (SELECT value FROM json_each(?))", joinIDs(limit.IDs))
+		if limit.ReceivingNumber != "" {
+			c.add("t.receiving_number = ?", limit.ReceivingNumber)
+		}
 	}
 	if q.Revenue {
 		c.add(isRevenue(true))
@@ -244,7 +247,13 @@ func scanEntry(row scanner) (e book.Entry, err error) {
 func (s *Store) Entries(ctx context.Context, accountID int64, q book.EntryQuery) ([]book.Entry, error) {
 	query, args, order := entriesOf(ctx, `t.id, t.bank_account_id, t.number, t.type, t.amount, t.content, t.occurred_at, t.date_only,
 		coalesce(t.balance, 0)`, accountID, q)
-	return readAll(ctx, s, scanEntry, query+order+` LIMIT ?`, append(args, q.Limit)...)
+	list, err := readAll(ctx, s, scanEntry, query+order+` LIMIT ?`, append(args, q.Limit)...)
+	if access.LimitOf(ctx).ReceivingNumber != "" { // a balance tells of all money of the bank account
+		for i := range list {
+			list[i].Balance = 0
+		}
+	}
+	return list, err
 }
 
 func (s *Store) EntrySums(ctx context.Context, accountID int64, q book.EntryQuery) (app.Flow, error) {
