@@ -1,6 +1,7 @@
 package sqlitestore
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -53,11 +54,20 @@ func (s *Store) TakeTransaction(ctx context.Context, accountID int64, k payment.
 			}
 			return scanOne[bool](tx.queryRow(anyReference, accountID, string(list)))
 		}}
-		if err := may(account, r, t, names); err != nil {
+		if err := cmp.Or(may(account, r, t, names), refuseAside(tx, t.ID)); err != nil {
 			return err
 		}
 		return tx.matchByHand(ctx, r, t, app.DeedPaymentTake, now)
 	})
+}
+
+// refuseAside refuses what somebody put aside after a till had offered it.
+func refuseAside(tx *tx, transactionID int64) error {
+	state, err := scanOne[int](tx.queryRow(`SELECT unmatched FROM transactions WHERE id = ?`, transactionID))
+	if err == nil && state == isAside {
+		err = payment.ErrAside
+	}
+	return err
 }
 
 func (s *Store) AskToMatch(ctx context.Context, accountID int64, k payment.Take, now time.Time,
@@ -65,7 +75,7 @@ func (s *Store) AskToMatch(ctx context.Context, accountID int64, k payment.Take,
 	_, err := s.changePayment(ctx, accountID, k.RequestID, func(tx *tx, r payment.Request) error {
 		t, err := transactionToMatch(ctx, tx, accountID, k.TransactionID)
 		if err == nil {
-			err = may(r, t)
+			err = cmp.Or(may(r, t), refuseAside(tx, t.ID))
 		}
 		if err != nil {
 			return err

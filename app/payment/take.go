@@ -112,6 +112,12 @@ type Take struct {
 	ByOwner                  bool // who needs no leave
 }
 
+// ErrAside refuses to take what was put aside.
+var ErrAside error = app.Refused(app.CodeConflict, app.Text{
+	EN: "This money was put aside: it belongs to no order. Nothing was matched.",
+	VI: "Khoản này đã được để riêng vì không thuộc đơn nào. Chưa ghép gì.",
+})
+
 // Refusals of Take.
 var (
 	errNotOffered error = app.Refused(app.CodeConflict, app.Text{

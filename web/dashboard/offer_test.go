@@ -110,6 +110,14 @@ func TestMoneyWithoutCode(t *testing.T) {
 	if r.Status(time.Now()) != app.PaymentOpen || r.Received != 0 {
 		t.Errorf("%+v", r)
 	}
+	// What was put aside meanwhile isn't taken.
+	lan.Post("/transactions/1/aside", "aside", "1").Goes(t, "/payments/unmatched")
+	for _, tap := range []string{"take", "ask"} {
+		refused := thu.Post("/till/1/"+tap, form...)
+		refused.WantStatus(t, http.StatusConflict)
+		refused.Shows(t, "This money was put aside")
+	}
+	lan.Post("/transactions/1/aside", "aside", "0").Goes(t, "/payments/unmatched")
 	// What names another order isn't taken.
 	paid(w.World, "2", 50_000, "DH 12")
 	thu.Get("/till/1").Shows(t, "Its content may name another order.")
