@@ -2,6 +2,9 @@ package dashboard
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
 	"html/template"
 	"slices"
 	"strconv"
@@ -193,8 +196,23 @@ func (s *Server) createRequest(v *visit, in payment.RequestCreate) (payment.Requ
 	if _, _, may := s.requests.Take(v.user.ID, requestPace, v.now); !may {
 		return payment.Request{}, errTooManyRequests
 	}
-	return s.Services.Payments.CreatePaymentRequest(v.Context(), v.account.ID, in, v.form.key, v.now)
+	key := v.form.key
+	key.Hash = sha256.Sum256(fmt.Appendf(nil, "%+v", in))
+	r, err := s.Services.Payments.CreatePaymentRequest(v.Context(), v.account.ID, in, key, v.now)
+	if errors.Is(err, app.ErrIdempotencyReused) {
+		err = errOtherRequest
+	}
+	return r, err
 }
+
+// errOtherRequest refuses a form that was sent before with something else: what was made then
+// must not look as if it were what is typed now.
+var errOtherRequest = app.Refused(app.CodeConflict, app.Text{
+	EN: "This form was sent before with something else, and a payment request was made of it. " +
+		"Nothing was made now: send it again to make another.",
+	VI: "Biểu mẫu này đã được gửi trước đó với nội dung khác và đã tạo một yêu cầu thanh toán. " +
+		"Lần này chưa tạo gì: hãy gửi lại để tạo yêu cầu mới.",
+})
 
 func (s *Server) cancelBill(v *visit) error {
 	r, err := s.pageBill(v)

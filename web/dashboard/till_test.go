@@ -28,6 +28,27 @@ func paid(w *apptest.World, id string, amount int64, content string) {
 	apptest.Must(w.T, err)
 }
 
+// A form that was sent before with another amount, as after the Back of a browser, doesn't
+// show the bill of before as if it were the new one.
+func TestBillOfAFormThatWasSent(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", access.RoleOwner)
+	w.Link("ACB", apptest.SomeAccount)
+	w.CodePattern("DH")
+	lan, key := w.Browser().SignIn("lan"), webtest.FormKey()
+	for range 2 {
+		lan.Post("/till", "once", key, "amount", "50.000", "bank_account_id", "1").Goes(t, "/till/1")
+	}
+	other := lan.Post("/till", "once", key, "amount", "60.000", "bank_account_id", "1")
+	other.WantStatus(t, http.StatusConflict)
+	other.Shows(t, "This form was sent before with something else", `value="60.000"`)
+	other.Hides(t, key)
+	if n := w.Rows("payment_requests"); n != 1 {
+		t.Errorf("%d requests", n)
+	}
+}
+
 // A cashier types a bill, shows its code, hears and sees what came for it, prints the
 // receipt and closes the shift. Another cashier's till tells nothing of it.
 func TestTill(t *testing.T) {
