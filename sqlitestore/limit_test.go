@@ -330,7 +330,8 @@ func readsWithin(t *testing.T, w *apptest.World, own, hidden paidTo, limits ...a
 			if strings.Contains(later[name], "222222") || limit.IDs == nil && strings.Contains(later[name], "111111") {
 				t.Errorf("%v: %s shows what is hidden: %s", limit, name, later[name])
 			}
-			if limit.IDs != nil && slices.Contains([]string{"Entries", "EntrySums", "Transactions"}, name) && !strings.Contains(later[name], "111111") {
+			if limit.IDs != nil && slices.Contains([]string{"Entries", "EntrySums", "Transactions"}, name) &&
+				!strings.Contains(later[name], "111111") {
 				t.Errorf("%v: %s doesn't show what is not hidden: %s", limit, name, later[name])
 			}
 			if guessed[name] != nowhere[name] {

@@ -40,8 +40,8 @@ func (s *Store) PushKey(ctx context.Context, accountID int64) ([]byte, error) {
 }
 
 const phoneColumns = `p.id, p.account_id, p.user_id, p.name, p.lang, p.address, p.created_at, p.payments, coalesce(p.bank_account_id, 0),
-	p.least, p.amounts, p.attention, p.quiet_from, p.quiet_to, p.conditions, u.role = 'owner', u.role = 'cashier', u.limited, u.receiving_number,
-	(SELECT json_group_array(bank_account_id) FROM user_bank_accounts WHERE user_id = u.id)
+	p.least, p.amounts, p.attention, p.quiet_from, p.quiet_to, p.conditions, u.role = 'owner', u.role = 'cashier', u.limited,
+	u.receiving_number, (SELECT json_group_array(bank_account_id) FROM user_bank_accounts WHERE user_id = u.id)
 	FROM phones p JOIN users u ON u.id = p.user_id`
 
 func (s *Store) scanPhone(row scanner) (p alert.Phone, err error) {
