@@ -170,6 +170,9 @@ var limitedReads = map[string]func(ctx context.Context, s *sqlitestore.Store, ba
 	"BookAccounts": func(ctx context.Context, s *sqlitestore.Store, _, _ int64) (any, error) {
 		return s.BookAccounts(ctx, 1)
 	},
+	"Cash": func(ctx context.Context, s *sqlitestore.Store, _, _ int64) (any, error) {
+		return s.Cash(ctx, 1, 0, math.MaxInt32)
+	},
 	"SetOpening": func(ctx context.Context, s *sqlitestore.Store, bank, _ int64) (any, error) {
 		return nil, s.SetOpening(ctx, 1, book.BankAccount{BankAccount: app.BankAccount{ID: bank}, HasOpening: true, OpenedOn: limitedDay})
 	},
@@ -215,7 +218,7 @@ var unlimitedReads = []string{
 	// For owners.
 	"Rules",
 	// About whole books, not about a bank account of them.
-	"Closings", "Heading", "Cash",
+	"Closings", "Heading",
 	// About alerts, the file and the machine.
 	"AlertPreferences", "AlertChannels", "AlertMessages", "AlertConditions", "PaymentsToTell", "Phones", "PaymentsToPush",
 	"StorageStatus", "BackupStatus", "GuideHidden",

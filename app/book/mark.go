@@ -77,6 +77,9 @@ var (
 		VI: "Chỉ tiền vào mới phân biệt là doanh thu hay không."})
 	ErrClosed = app.Refused(app.CodeConflict, app.Text{EN: "This is in a closed book, so it can’t be changed. Open the book again first.",
 		VI: "Khoản này thuộc sổ đã chốt nên không sửa được. Hãy mở lại sổ trước."})
+	// ErrCashOfShop refuses to change the cash to somebody who is limited to some of the money.
+	ErrCashOfShop = app.Refused(app.CodeForbidden, app.Text{EN: "Cash is of the whole shop: ask the owner to enter it.",
+		VI: "Tiền mặt là của cả cửa hàng: hãy nhờ chủ cửa hàng nhập."})
 )
 
 // SetMark says what a transaction is, and gives it after that. The zero Mark takes back what

@@ -32,6 +32,7 @@ type bookData struct {
 	Cash     []book.Cash // of the period
 	CashForm cashForm
 	Accounts []openingRow
+	Limited  bool   // the visitor sees some bank accounts only: cash is of the whole shop
 	Refused  string // the form that is refused; empty: none is
 }
 
@@ -90,6 +91,7 @@ func (s *Server) showBook(v *visit, d bookData, wrong error) error {
 			return err
 		}
 	}
+	d.Limited = v.user.Limit.On
 	if d.Cash, err = s.Services.Books.Cash(ctx, account, d.Period.First, d.Period.Last); err != nil {
 		return err
 	}

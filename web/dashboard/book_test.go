@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"baoco/app/access"
 	"baoco/app/apptest"
 
 	"github.com/xuri/excelize/v2"
@@ -67,6 +68,16 @@ func TestBookPages(t *testing.T) {
 	lan.Post("/book/open").WantStatus(t, http.StatusConflict)
 
 	month := time.Now().In(w.Services.Ledger.Zone()).Format("2006-01")
+	// Cash is of the whole shop: who is limited to some of its money has nothing to do with it.
+	minh := w.User(1, "minh", access.RoleAccountant)
+	_, err = w.Services.Access.LimitUser(t.Context(), 1, minh.ID, access.BankAccountLimit{On: true, IDs: []int64{1}})
+	apptest.Must(t, err)
+	limited := w.Browser().SignIn("minh")
+	limited.Post("/book/cash", "day", "2025-10-14", "amount", "1").WantStatus(t, http.StatusForbidden)
+	limited.Get("/book?period=2025-10").Hides(t, "chợ", `action="/book/cash"`)
+	limited.Get("/book/sheet?period=2025-10").Hides(t, "chợ")
+	lan.Get("/book?period=2025-10").Shows(t, "5,000\u00a0₫", "chợ")
+
 	lan.Post("/book/close?period="+month).WantStatus(t, http.StatusUnprocessableEntity)
 	for _, path := range []string{"/book/sheet?form=x", "/book/sheet?by=week", "/book/sheet?period=2999",
 		"/book?period=2025-10-01",
