@@ -129,7 +129,13 @@ for (const width of [390, 1280]) {
   await till.goto(job.base + '/shifts/1');
   await must(till, 'shift ' + width);
 }
+// What the cashier notes goes on in the next line of the slip.
+await till.goto(job.base + '/shifts/1');
+await till.fill('[name=note]', 'Ca chiều: còn hai đơn chờ khách chuyển khoản nốt, đã nộp tiền mặt cho chị Hoa lúc 18 giờ');
+await till.click('form[action="/shifts/1/close"] [type=submit]');
+await till.waitForSelector('.flash').catch(() => problem('the shift is not closed'));
 await till.goto(job.base + '/shifts/1?paper=58');
+check((await till.textContent('main')).includes('chị Hoa lúc 18 giờ'), 'the slip lacks the note');
 await must(till, 'shift slip');
 await pay.waitForSelector('.verdict.good').catch(() => problem('the payer page never says that it is paid'));
 await end();
