@@ -83,7 +83,8 @@ const bankMinute = time.Minute
 func isOffered(t app.Transaction, r Request, now time.Time) bool {
 	return t.Type == app.In && t.PaymentRequest.ID == 0 && t.BankAccountID == r.BankAccount.ID && t.Amount == r.Asked() &&
 		(t.ReceivingNumber == "" || t.ReceivingNumber == r.AccountNumber()) &&
-		r.Payable(now) && !t.CreatedAt.Before(r.CreatedAt) && !t.KnownAt().Add(bankMinute).Before(r.CreatedAt) && !r.Ended(t.KnownAt())
+		r.Payable(now) && !t.CreatedAt.Before(r.CreatedAt) && !t.KnownAt().Add(bankMinute).Before(r.CreatedAt) &&
+		!r.Ended(t.KnownAt()) && !t.KnownAt().After(now.Add(clockSlack))
 }
 
 // Names says whether a content names something.

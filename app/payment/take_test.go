@@ -47,6 +47,11 @@ func TestOffers(t *testing.T) {
 	r := bill(50_000)
 	offered("made before the bill", r, false)
 	take("made before the bill", r, first, false)
+	d.now = d.now.Add(15 * time.Minute)
+	ahead := d.pay("1000", 50_000, "ck")
+	d.now = d.now.Add(-15 * time.Minute)
+	offered("dated in the future", r, false)
+	take("dated in the future", r, ahead, false)
 	for _, c := range []struct {
 		what, number, content string
 		amount                int64
