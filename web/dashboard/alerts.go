@@ -5,11 +5,9 @@ import (
 	"context"
 	"errors"
 	"html/template"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"baoco/app"
@@ -328,83 +326,6 @@ func (s *Server) setReport(v *visit) error {
 		}
 	}
 	return s.redirect(v, "/settings/alerts", app.Text{EN: "Your choice is kept.", VI: "Đã lưu lựa chọn."})
-}
-
-// foundBot is a bot whose chats were shown to a user. Its token isn't written into a page, so
-// it is kept here until the user has chosen one.
-type foundBot struct {
-	alert.TelegramSettings
-	until time.Time
-}
-
-// foundBotKept is how long a user has to choose a chat.
-const foundBotKept = 15 * time.Minute
-
-// foundBots are the bots by user.
-type foundBots struct {
-	mu   sync.Mutex
-	bots map[int64]foundBot
-}
-
-// put keeps the bot of a user, and forgets those whose time is over.
-func (f *foundBots) put(userID int64, t alert.TelegramSettings, now time.Time) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.bots == nil {
-		f.bots = map[int64]foundBot{}
-	}
-	maps.DeleteFunc(f.bots, func(_ int64, bot foundBot) bool { return now.After(bot.until) })
-	f.bots[userID] = foundBot{t, now.Add(foundBotKept)}
-}
-
-// token is the one that a user typed, which ends what is kept, or else that of the bot of
-// the user at an address of the API; empty: there is none.
-func (f *foundBots) token(userID int64, typed, apiURL string, now time.Time) string {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if typed != "" {
-		delete(f.bots, userID)
-		return typed
-	}
-	if bot := f.bots[userID]; bot.APIURL == apiURL && now.Before(bot.until) {
-		return bot.Token
-	}
-	return ""
-}
-
-// telegramForm is the form of Telegram. A token that isn't entered again is that of the bot
-// whose chats were shown.
-func (s *Server) telegramForm(v *visit) alert.TelegramSettings {
-	t := alert.TelegramSettings{Chat: v.PostFormValue("chat"), APIURL: v.PostFormValue("api_url")}
-	t.Token = s.bots.token(v.user.ID, strings.TrimSpace(v.PostFormValue("token")), t.APIURL, v.now)
-	return t
-}
-
-func (s *Server) setAlertTelegram(v *visit) error {
-	return s.setAlertChannel(v, alertCard{Channel: alert.Channel{Medium: alert.Telegram, Telegram: s.telegramForm(v)}})
-}
-
-// findTelegramChats shows the form with the chats that wrote to the bot.
-func (s *Server) findTelegramChats(v *visit) error {
-	ctx, cancel := context.WithTimeout(v.Context(), alertTestTime)
-	defer cancel()
-	form := alertCard{Channel: alert.Channel{Medium: alert.Telegram, Telegram: s.telegramForm(v)}, Open: true}
-	var err error
-	form.Chats, err = s.Services.Alerts.TelegramChats(ctx, v.account.ID, form.Channel.Telegram)
-	var fault *alert.Error
-	if err == nil {
-		s.bots.put(v.user.ID, form.Channel.Telegram, v.now)
-	}
-	switch {
-	case errors.As(err, &fault):
-		err = app.Refused(app.CodeConflict, fault.Text)
-	case err == nil && len(form.Chats) == 0:
-		err = app.Refused(app.CodeConflict, app.Text{
-			EN: "Nobody has written to this bot yet. Write anything to it in Telegram, then press the button again.",
-			VI: "Bot này chưa nhận được tin nào. Hãy nhắn gì đó cho bot trong Telegram rồi bấm lại nút tìm.",
-		})
-	}
-	return s.showAlerts(v, sentAlerts{card: form}, err)
 }
 
 func (s *Server) setAlertEmail(v *visit) error {

@@ -1,0 +1,82 @@
+package sqlitestore
+
+import (
+	"context"
+
+	"baoco/app"
+	"baoco/app/payment"
+)
+
+// Money in that no payment request was found for, and what a person said of it.
+
+func (s *Store) UnmatchedTransactions(ctx context.Context, accountID int64, f payment.UnmatchedFilter) ([]app.Transaction, int64, error) {
+	first, err := readOne[int64](ctx, s, `SELECT coalesce(min(created_at), 0) FROM payment_requests WHERE account_id = ?`, accountID)
+	if err != nil || first == 0 {
+		return nil, 0, err
+	}
+	state := isUnmatched
+	if f.Aside {
+		state = isAside
+	}
+	args := []any{accountID, max(first, f.Since.Unix()), limitOf(ctx), state, joinIDs(f.Without)}
+	total, err := readOne[int64](ctx, s, `SELECT count(*) FROM transactions t `+unmatched, args...)
+	if err != nil || f.Page.Size == 0 {
+		return nil, total, err
+	}
+	rows, err := readAll(ctx, s, scanTransaction,
+		`SELECT `+transactionColumns+` FROM (SELECT t.id FROM transactions t `+unmatched+
+			` ORDER BY t.occurred_at DESC, t.id DESC LIMIT ?6 OFFSET ?7) page
+		CROSS JOIN transactions t ON t.id = page.id JOIN bank_accounts b ON b.id = t.bank_account_id ORDER BY t.occurred_at DESC, t.id DESC`,
+		append(args, f.Page.Size, f.Page.Offset())...)
+	return rows, total, err
+}
+
+// What transactions.unmatched says of money in; 0: it has a request, or came before the first one.
+const (
+	isUnmatched = 1
+	isAside     = 2 // unmatched, and somebody said that it belongs to no order
+)
+
+// unmatched finds the unmatched money of an account ?1 from ?2 on, by its state, by an index alone.
+var unmatched = `INDEXED BY transactions_unmatched WHERE t.account_id = ?1 AND t.unmatched > 0 AND t.unmatched = ?4
+	AND t.occurred_at >= ?2 AND t.id NOT IN (SELECT value FROM json_each(?5)) AND ` + isShown("t", "?3")
+
+func (s *Store) PutAside(ctx context.Context, accountID, transactionID int64, aside bool) error {
+	return s.write(ctx, func(tx *tx) error {
+		before, err := scanOne[int](tx.queryRow(`SELECT t.unmatched FROM transactions t WHERE t.id = ?1 AND t.account_id = ?2 AND `+
+			isShown("t", "?3"), transactionID, accountID, limitOf(ctx)))
+		after, deed := isUnmatched, payment.DeedTakeBack
+		if aside {
+			after, deed = isAside, payment.DeedPutAside
+		}
+		switch {
+		case err != nil:
+			return noRowsAs(err, app.ErrNoTransaction)
+		case before == 0:
+			return payment.ErrNotUnmatched
+		case before == after:
+			return nil
+		}
+		if err := tx.exec(`UPDATE transactions SET unmatched = ? WHERE id = ?`, after, transactionID); err != nil {
+			return err
+		}
+		if err := tx.notePaymentChange(); err != nil {
+			return err
+		}
+		return tx.audit(ctx, accountID, deed, transactionID, app.AuditDetail{})
+	})
+}
+
+func (s *Store) PaymentCandidates(ctx context.Context, accountID int64, limit int) ([]payment.Candidate, error) {
+	rows, err := s.query(ctx,
+		`SELECT coalesce((SELECT group_concat(t.content, ' ') FROM (SELECT transaction_id FROM payment_matches INDEXED BY payment_matches_request
+				WHERE request_id = r.id ORDER BY transaction_id DESC LIMIT ?4) m CROSS JOIN transactions t ON t.id = m.transaction_id), ''), `+
+			paymentColumns+`
+		FROM payment_requests r INDEXED BY payment_requests_unpaid JOIN bank_accounts b ON b.id = r.bank_account_id
+		WHERE r.account_id = ?1 AND r.paid_at IS NULL AND r.cancelled_at IS NULL AND `+isShown("r", "?2")+
+			` ORDER BY r.id DESC LIMIT ?3`, accountID, limitOf(ctx), limit, payment.MaxContents)
+	return collect(rows, err, func(row scanner) (c payment.Candidate, err error) {
+		c.Request, err = scanPaymentRequestAnd(row, &c.Contents)
+		return c, err
+	})
+}
