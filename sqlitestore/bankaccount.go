@@ -2,7 +2,6 @@ package sqlitestore
 
 import (
 	"context"
-	"encoding/json"
 	"strings"
 	"time"
 
@@ -104,14 +103,10 @@ func mayRemoveNumbers(tx *tx, b app.BankAccount, r app.BankAccountReceiving) err
 	}
 	const of = ` WHERE account_id = ?1 AND receiving_number IN (SELECT value FROM json_each(?2))`
 	var hooks, counters, users int64
-	list, err := json.Marshal(gone)
-	if err != nil {
-		return err
-	}
-	err = tx.queryRow(`SELECT (SELECT count(*) FROM webhooks`+of+` AND deleted_at IS NULL),
+	err := tx.queryRow(`SELECT (SELECT count(*) FROM webhooks`+of+` AND deleted_at IS NULL),
 		(SELECT count(*) FROM counter_links`+of+` AND revoked_at IS NULL AND bank_account_id = ?3),
 		(SELECT count(*) FROM users`+of+` AND id IN (SELECT user_id FROM user_bank_accounts WHERE bank_account_id = ?3))`,
-		b.AccountID, string(list), b.ID).Scan(&hooks, &counters, &users)
+		b.AccountID, joinTexts(gone), b.ID).Scan(&hooks, &counters, &users)
 	if err != nil || hooks+counters+users == 0 {
 		return err
 	}

@@ -228,12 +228,12 @@ func (s *Store) PaymentRequests(ctx context.Context, accountID int64, f payment.
 	where := ` WHERE ` + c.where.String()
 	received, args := `r.received`, []any{now.Unix()}
 	if limit := limitOf(ctx); limit != nil {
-		received, args = `r.received - `+hiddenReceived("?"), append(args, limit, limit, limit, limit)
+		received, args = `r.received - `+hiddenReceived("?2"), append(args, limit)
 	}
 	err = s.queryRow(ctx,
 		`SELECT count(*), coalesce(sum(r.amount) FILTER (WHERE r.cancelled_at IS NULL OR r.paid_at IS NOT NULL), 0),
 			coalesce(sum(r.received), 0), coalesce(sum(r.amount - r.received)
-				FILTER (WHERE r.paid_at IS NULL AND r.cancelled_at IS NULL AND coalesce(r.expires_at >= ?, 1)), 0)
+				FILTER (WHERE r.paid_at IS NULL AND r.cancelled_at IS NULL AND coalesce(r.expires_at >= ?1, 1)), 0)
 			FROM (SELECT r.amount, r.cancelled_at, r.paid_at, r.expires_at, `+received+` AS received FROM payment_requests r`+where+`) r`,
 		append(args, c.args...)...).
 		Scan(&page.Total, &page.Due, &page.Received, &page.Waiting)
@@ -325,13 +325,9 @@ func paymentChoices(ctx context.Context, tx *tx, r payment.Request) (c payment.C
 }
 
 func (s *Store) CodesTaken(ctx context.Context, accountID int64, codes []string, now time.Time) (int64, error) {
-	list, err := json.Marshal(codes)
-	if err != nil {
-		return 0, err
-	}
 	return readOne[int64](ctx, s,
 		`SELECT count(*) FROM json_each(?3) k CROSS JOIN payment_requests r ON r.account_id = ?2 AND r.code = k.value WHERE `+codeTaken,
-		now.Add(-payment.CodeKept).Unix(), accountID, string(list))
+		now.Add(-payment.CodeKept).Unix(), accountID, joinTexts(codes))
 }
 
 // notePaymentChange counts what happens to payment requests beside new transactions, for

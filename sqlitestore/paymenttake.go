@@ -3,7 +3,6 @@ package sqlitestore
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"slices"
 	"time"
 
@@ -25,11 +24,7 @@ const anyReference = `SELECT EXISTS (SELECT 1 FROM json_each(?2) k CROSS JOIN pa
 	ON r.account_id = ?1 AND r.reference_key = k.value AND r.reference_key <> '')`
 
 func (s *Store) AnyReference(ctx context.Context, accountID int64, references []string) (bool, error) {
-	list, err := json.Marshal(references)
-	if err != nil {
-		return false, err
-	}
-	return readOne[bool](ctx, s, anyReference, accountID, string(list))
+	return readOne[bool](ctx, s, anyReference, accountID, joinTexts(references))
 }
 
 func (s *Store) TakeTransaction(ctx context.Context, accountID int64, k payment.Take, now time.Time,
@@ -48,11 +43,7 @@ func (s *Store) TakeTransaction(ctx context.Context, accountID int64, k payment.
 			return err
 		}
 		names := payment.Names{Codes: cache.codes, AnyReference: func(references []string) (bool, error) {
-			list, err := json.Marshal(references)
-			if err != nil {
-				return false, err
-			}
-			return scanOne[bool](tx.queryRow(anyReference, accountID, string(list)))
+			return scanOne[bool](tx.queryRow(anyReference, accountID, joinTexts(references)))
 		}}
 		if err := cmp.Or(may(account, r, t, names), refuseAside(tx, t.ID)); err != nil {
 			return err

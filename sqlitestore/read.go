@@ -4,6 +4,7 @@ import (
 	"container/list"
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -340,6 +341,15 @@ func joinIDs(ids []int64) string {
 	}
 	b.WriteByte(']')
 	return b.String()
+}
+
+// joinTexts formats texts as a JSON array, for json_each.
+func joinTexts(texts []string) string {
+	list, err := json.Marshal(texts)
+	if err != nil {
+		panic(err) // texts always have a form in JSON
+	}
+	return string(list)
 }
 
 // Times are seconds or milliseconds since 1970 in the file, and NULL for the

@@ -1,7 +1,6 @@
 package sqlitestore
 
 import (
-	"encoding/json"
 	"slices"
 	"time"
 
@@ -281,14 +280,10 @@ func (r *recorder) match(b app.BankAccount, t app.Transaction, codes app.CodeRea
 			return p, true, err
 		},
 		ByReference: func(references []string) ([]payment.Request, error) {
-			list, err := json.Marshal(references)
-			if err != nil {
-				return nil, err
-			}
 			rows, err := r.tx.query(`SELECT `+paymentColumns+
 				` FROM json_each(?2) k CROSS JOIN payment_requests r INDEXED BY payment_requests_reference_key ON r.account_id = ?1
 					AND r.reference_key = k.value AND r.reference_key <> ''
-				JOIN bank_accounts b ON b.id = r.bank_account_id ORDER BY r.id DESC`, t.AccountID, string(list))
+				JOIN bank_accounts b ON b.id = r.bank_account_id ORDER BY r.id DESC`, t.AccountID, joinTexts(references))
 			var last []payment.Request
 			err = each(rows, err, func(row scanner) (enough bool, err error) {
 				p, err := scanPaymentRequest(row)

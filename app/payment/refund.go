@@ -3,6 +3,7 @@ package payment
 import (
 	"context"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -80,7 +81,8 @@ func (s *Service) RefundOffers(ctx context.Context, out app.Transaction) (offers
 			err = lookErr
 		}
 		for _, in := range page.Rows {
-			if err == nil && len(offers) < maxOffers && fits(in) && !holds(offers, in) {
+			offered := func(o app.Transaction) bool { return o.ID == in.ID }
+			if err == nil && len(offers) < maxOffers && fits(in) && !slices.ContainsFunc(offers, offered) {
 				err = s.offerRefund(ctx, out, in, &offers)
 			}
 		}
@@ -96,15 +98,6 @@ func (s *Service) RefundOffers(ctx context.Context, out app.Transaction) (offers
 		return name != "" && strings.Contains(content, app.Squeeze(name))
 	})
 	return offers, err
-}
-
-func holds(list []app.Transaction, t app.Transaction) bool {
-	for _, other := range list {
-		if other.ID == t.ID {
-			return true
-		}
-	}
-	return false
 }
 
 // offerRefund adds in to offers if it may be refunded by out.
