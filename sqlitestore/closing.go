@@ -73,13 +73,16 @@ func (s *Store) CloseBooks(ctx context.Context, accountID int64, c book.Closing,
 }
 
 // OpenBooks has the rules of now hold in the book again, as if it had never been closed.
-func (s *Store) OpenBooks(ctx context.Context, accountID int64) (book.Closing, error) {
+func (s *Store) OpenBooks(ctx context.Context, accountID int64, through app.Day) (book.Closing, error) {
 	return writing(ctx, s, func(tx *tx) (book.Closing, error) {
 		_, last, err := txClosings(tx, accountID)
-		if err == nil && last.Number == 0 {
+		switch {
+		case err != nil:
+		case last.Number == 0:
 			err = book.ErrNoneClosed
-		}
-		if err == nil {
+		case last.Through != through:
+			err = book.ErrOtherClosing
+		default:
 			err = tx.exec(`DELETE FROM book_closings WHERE account_id = ? AND number = ?`, accountID, last.Number)
 		}
 		if err == nil {

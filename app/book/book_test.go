@@ -61,7 +61,9 @@ func (s *shop) close(period string) {
 
 func (s *shop) open() {
 	s.T.Helper()
-	_, err := s.books.OpenBooks(s.T.Context(), 1)
+	last, err := s.books.LastClosing(s.T.Context(), 1)
+	apptest.Must(s.T, err)
+	_, err = s.books.OpenBooks(s.T.Context(), 1, last.Through)
 	apptest.Must(s.T, err)
 }
 
@@ -206,7 +208,7 @@ func TestClosedBook(t *testing.T) {
 	s.open()
 	s.want("opened again, by the rules of now", []string{"10-21 | vay | 900", "- | Total | 900"}, s.lines(book.S1a,
 		"2026-10", book.ByTransaction))
-	if _, err := s.books.OpenBooks(t.Context(), 1); err != book.ErrNoneClosed {
+	if _, err := s.books.OpenBooks(t.Context(), 1, day("2026-10-31")); err != book.ErrNoneClosed {
 		t.Error(err)
 	}
 }

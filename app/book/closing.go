@@ -1,6 +1,7 @@
 package book
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"time"
@@ -25,6 +26,19 @@ func (s *Service) Close(ctx context.Context, accountID int64, p Period, by strin
 
 // ErrNoneClosed refuses to open books that aren't closed.
 var ErrNoneClosed = app.Refused(app.CodeConflict, app.Text{EN: "No book is closed.", VI: "Chưa chốt sổ nào."})
+
+// LastClosing is the closing that OpenBooks takes back. ErrNoneClosed.
+func (s *Service) LastClosing(ctx context.Context, accountID int64) (last Closing, err error) {
+	list, err := s.Closings(ctx, accountID)
+	if err != nil || len(list) == 0 {
+		return last, cmp.Or(err, error(ErrNoneClosed))
+	}
+	return list[len(list)-1], nil
+}
+
+// ErrOtherClosing refuses to take back another closing than the one that was shown.
+var ErrOtherClosing = app.Refused(app.CodeConflict, app.Text{EN: "The last closing is another one by now. Nothing was opened.",
+	VI: "Lần chốt sổ gần nhất nay đã khác. Chưa mở lại sổ nào."})
 
 // SetHeading writes what stands above the books that aren't closed.
 func (s *Service) SetHeading(ctx context.Context, accountID int64, h Heading) error {

@@ -18,8 +18,9 @@ type Records interface {
 	Cash(ctx context.Context, accountID int64, first, last app.Day) ([]Cash, error)
 	// BookAccounts lists all bank accounts by id, also those that are unlinked.
 	BookAccounts(ctx context.Context, accountID int64) ([]BankAccount, error)
-	// OpenBooks takes back the last closing, and gives it. ErrNoneClosed.
-	OpenBooks(ctx context.Context, accountID int64) (Closing, error)
+	// OpenBooks takes back the last closing, which is the one through a day, and gives it.
+	// ErrNoneClosed, ErrOtherClosing.
+	OpenBooks(ctx context.Context, accountID int64, through app.Day) (Closing, error)
 	// RemoveRule ends a rule for the books that aren't closed.
 	RemoveRule(ctx context.Context, accountID, id int64) error
 }

@@ -173,7 +173,10 @@ func closeBook(c *cli.Context, s *session.Session) error {
 }
 
 func openBook(c *cli.Context, s *session.Session) error {
-	closing, err := s.Services.Books.OpenBooks(c.Context, s.Account)
+	closing, err := s.Services.Books.LastClosing(c.Context, s.Account)
+	if err == nil {
+		closing, err = s.Services.Books.OpenBooks(c.Context, s.Account, closing.Through)
+	}
 	if err != nil {
 		return err
 	}

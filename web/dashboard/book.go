@@ -236,26 +236,25 @@ func (s *Server) closeBook(v *visit) error {
 // bookOpening takes back the last closing.
 func (s *Server) bookOpening(v *visit, last book.Closing) confirmation {
 	return confirmation{
-		Path: bookPath + "/open", Back: bookPath, Title: v.T("Open the book again?", "Mở lại sổ?"),
+		Path: bookPath + "/open?through=" + last.Through.String(), Back: bookPath, Title: v.T("Open the book again?", "Mở lại sổ?"),
 		Button: v.T("Open the book again", "Mở lại sổ"), done: app.Text{EN: "The book is open again.", VI: "Đã mở lại sổ."},
 		Texts: []string{v.T("The last closing, through ", "Bỏ lần chốt gần nhất, đến hết ngày ") + v.Date(last.Through) +
 			v.T(", is taken back. A book that you handed in already may then say something else.",
 				". Sổ bạn đã nộp có thể sẽ khác đi.")},
 		do: func() error {
-			_, err := s.Services.Books.OpenBooks(v.Context(), v.account.ID)
+			_, err := s.Services.Books.OpenBooks(v.Context(), v.account.ID, last.Through)
 			return err
 		},
 	}
 }
 
 func (s *Server) openBook(v *visit) error {
-	list, err := s.Services.Books.Closings(v.Context(), v.account.ID)
+	last, err := s.Services.Books.LastClosing(v.Context(), v.account.ID)
 	if err != nil {
 		return err
 	}
-	var last book.Closing
-	if len(list) > 0 {
-		last = list[len(list)-1]
+	if through, named := v.URL.Query()["through"]; named && through[0] != last.Through.String() {
+		return book.ErrOtherClosing // it was taken back already
 	}
 	return s.confirm(v, "book", s.bookOpening(v, last))
 }

@@ -63,6 +63,12 @@ func TestBookPages(t *testing.T) {
 	lan.Post("/book/heading", "name", "Hộ B").Goes(t, "/book")
 	lan.Get("/book/sheet?period=2025-10").Shows(t, "Hộ <A>")
 	lan.Get("/book/sheet?period=2025-11").Shows(t, "Hộ B")
+	lan.Post("/book/close?period=2025-11").Goes(t, "/book?period=2025-11")
+	const open = "/book/open?through=2025-11-30"
+	lan.Get("/book/open").Shows(t, `action="`+open+`"`)
+	lan.Post(open).Goes(t, "/book")
+	lan.Post(open).WantStatus(t, http.StatusConflict) // sent twice it opens one book
+	lan.Get("/book/sheet?period=2025-10").Shows(t, "Hộ <A>")
 	lan.Post("/book/open").Goes(t, "/book")
 	lan.Get("/book/sheet?period=2025-10").Shows(t, "Hộ B")
 	lan.Post("/book/open").WantStatus(t, http.StatusConflict)
