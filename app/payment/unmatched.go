@@ -213,6 +213,9 @@ func distance(a, b string) int {
 		row[j] = j
 	}
 	for i := range len(a) {
+		if slices.Min(row) >= most {
+			return most // it only grows
+		}
 		diagonal := row[0]
 		row[0] = i + 1
 		for j := range len(b) {
