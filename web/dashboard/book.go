@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net/http"
 	"net/url"
 	"strings"
 	"time"
@@ -250,6 +251,9 @@ func (s *Server) bookOpening(v *visit, last book.Closing) confirmation {
 
 func (s *Server) openBook(v *visit) error {
 	last, err := s.Services.Books.LastClosing(v.Context(), v.account.ID)
+	if err == book.ErrNoneClosed && v.Method == http.MethodGet { // what the page was about is done
+		return s.redirect(v, bookPath, app.Text{})
+	}
 	if err != nil {
 		return err
 	}
