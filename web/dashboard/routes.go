@@ -246,6 +246,5 @@ func New(responder *wire.Responder, c Config) *Server {
 	newest := func(ctx context.Context) (delivery.NewestIDs, error) { return s.Services.Deliveries.NewestIDs(ctx) }
 	s.changes = wire.NewFeed(newest, liveInterval, nil, s.Log)
 	_, _ = rand.Read(s.positionKey[:]) // it never fails, by its contract
-	templates()                        // a fault in one shows when the server starts
 	return s
 }
