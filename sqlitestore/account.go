@@ -20,14 +20,9 @@ func scanAccount(row scanner) (app.Account, error) {
 
 func (s *Store) CreateAccount(ctx context.Context, a app.Account) (app.Account, error) {
 	return writing(ctx, s, func(tx *tx) (_ app.Account, err error) {
-		a.ID, err = tx.insert(`INSERT INTO accounts (name, plan, expires_at, is_trial, max_bank_accounts, created_at) VALUES (?, ?, ?, ?, ?, ?)`,
+		a.ID = tx.insert(`INSERT INTO accounts (name, plan, expires_at, is_trial, max_bank_accounts, created_at) VALUES (?, ?, ?, ?, ?, ?)`,
 			a.Name, a.Plan, unixOrNull(a.ExpiresAt), a.IsTrial, a.MaxBankAccounts, unixOrNull(a.CreatedAt))
-		if err != nil {
-			return a, err
-		}
-		if err := tx.exec(`INSERT INTO account_totals (account_id) VALUES (?)`, a.ID); err != nil {
-			return a, err
-		}
+		tx.exec(`INSERT INTO account_totals (account_id) VALUES (?)`, a.ID)
 		return a, tx.audit(ctx, a.ID, app.DeedAccountCreate, a.ID, app.AuditNamed(a.Name))
 	})
 }
@@ -58,12 +53,10 @@ func (s *Store) UpdateAccount(ctx context.Context, id int64, u app.AccountUpdate
 		replace(&a.SmallAmount, u.SmallAmount)
 		replace(&a.CashiersMatch, u.CashiersMatch)
 		replace(&a.GuideSkipped, u.GuideSkipped)
-		if err := tx.exec(`UPDATE accounts SET name = ?, plan = ?, expires_at = ?, is_trial = ?, max_bank_accounts = ?, payment_tolerance = ?,
+		tx.exec(`UPDATE accounts SET name = ?, plan = ?, expires_at = ?, is_trial = ?, max_bank_accounts = ?, payment_tolerance = ?,
 			distinct_amounts = ?, small_amount = ?, cashiers_match = ?, guide_skipped = ? WHERE id = ?`,
 			a.Name, a.Plan, unixOrNull(a.ExpiresAt), a.IsTrial, a.MaxBankAccounts, a.PaymentTolerance, a.DistinctAmounts,
-			a.SmallAmount, a.CashiersMatch, a.GuideSkipped, id); err != nil {
-			return a, err
-		}
+			a.SmallAmount, a.CashiersMatch, a.GuideSkipped, id)
 		d := app.AuditNamed(a.Name).Changed("name", before.Name, a.Name).Changed("plan", before.Plan, a.Plan).Changed("expires_at",
 			auditTime(before.ExpiresAt), auditTime(a.ExpiresAt)).
 			Changed("is_trial", strconv.FormatBool(before.IsTrial), strconv.FormatBool(a.IsTrial)).

@@ -41,11 +41,9 @@ func (s *Store) SetAlertPreferences(ctx context.Context, accountID int64, p aler
 		if err != nil && !noRows(err) {
 			return err
 		}
-		if err := tx.exec(`INSERT INTO alert_preferences (account_id, lang, muted) VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE
+		tx.exec(`INSERT INTO alert_preferences (account_id, lang, muted) VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE
 			SET lang = ?2, muted = ?3`,
-			accountID, string(p.Lang), strings.Join(muted, " ")); err != nil {
-			return err
-		}
+			accountID, string(p.Lang), strings.Join(muted, " "))
 		d := app.AuditDetail{}.Changed("lang", lang, string(p.Lang)).Changed("muted", mutedBefore, strings.Join(muted, " "))
 		return tx.auditChange(ctx, accountID, app.DeedAlertsChange, 0, d)
 	})
@@ -108,26 +106,19 @@ func (s *Store) SetAlertChannel(ctx context.Context, c alert.Channel) (alert.Cha
 		if _, err := txAccount(tx, c.AccountID); err != nil {
 			return c, err
 		}
-		err := tx.exec(`INSERT INTO alert_channels (account_id, medium, settings, version, set_at, failures, problem_en, problem_vi)
+		tx.exec(`INSERT INTO alert_channels (account_id, medium, settings, version, set_at, failures, problem_en, problem_vi)
 			VALUES (?1, ?2, ?3, 1, ?4, 0, '', '')
 				ON CONFLICT DO UPDATE SET settings = ?3, version = version + 1, set_at = ?4, failures = 0, problem_en = '', problem_vi = '', retry_ms
 				= NULL`,
 			c.AccountID, string(c.Medium), s.sealer.seal(sealAlert, string(text)), c.SetAt.Unix())
-		if err != nil {
-			return c, err
-		}
 		c, err := s.scanAlertChannel(tx.queryRow(`SELECT `+alertChannelColumns+alertChannelFrom+` WHERE c.account_id = ? AND c.medium = ?`,
 			c.AccountID, string(c.Medium)))
 		if err != nil {
 			return c, err
 		}
-		if err := endFeedFailures(tx, c.ID); err != nil {
-			return c, err
-		}
-		if err := tx.audit(ctx, c.AccountID, app.DeedAlertSet, c.ID,
-			app.AuditNamed(string(c.Medium)).Changed("to", "", c.Destination())); err != nil {
-			return c, err
-		}
+		endFeedFailures(tx, c.ID)
+		tx.audit(ctx, c.AccountID, app.DeedAlertSet, c.ID,
+			app.AuditNamed(string(c.Medium)).Changed("to", "", c.Destination()))
 		return c, tx.exec(`DELETE FROM alert_conditions WHERE channel_id = ?`, c.ID)
 	})
 }
@@ -138,9 +129,7 @@ func (s *Store) RemoveAlertChannel(ctx context.Context, accountID int64, medium 
 		if err != nil {
 			return err
 		}
-		if err := tx.exec(`DELETE FROM alert_channels WHERE id = ?`, id); err != nil {
-			return err
-		}
+		tx.exec(`DELETE FROM alert_channels WHERE id = ?`, id)
 		return tx.audit(ctx, accountID, app.DeedAlertRemove, id, app.AuditNamed(string(medium)))
 	})
 }
@@ -155,10 +144,8 @@ func (s *Store) SetReport(ctx context.Context, accountID int64, medium alert.Med
 		if err != nil {
 			return err
 		}
-		if err := tx.exec(`UPDATE alert_channels SET report_time = ?, reported_day = ? WHERE id = ?`, string(at),
-			int64(reported), id); err != nil {
-			return err
-		}
+		tx.exec(`UPDATE alert_channels SET report_time = ?, reported_day = ? WHERE id = ?`, string(at),
+			int64(reported), id)
 		return tx.auditChange(ctx, accountID, app.DeedAlertChange, id, app.AuditNamed(string(medium)).Changed("report_time", before, string(at)))
 	})
 }
@@ -187,26 +174,20 @@ func (s *Store) SettleAlert(ctx context.Context, o alert.Outcome) error {
 		if err != nil || !same {
 			return err
 		}
-		if err := tx.exec(`DELETE FROM alert_conditions WHERE channel_id = ?`, c.ID); err != nil {
-			return err
-		}
+		tx.exec(`DELETE FROM alert_conditions WHERE channel_id = ?`, c.ID)
 		for _, condition := range o.Conditions {
-			if err := tx.exec(`INSERT INTO alert_conditions (channel_id, key, kind, name_en, name_vi, began_ms, told_ms, gone_ms)
+			tx.exec(`INSERT INTO alert_conditions (channel_id, key, kind, name_en, name_vi, began_ms, told_ms, gone_ms)
 				VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
 				c.ID, condition.Key, string(condition.Kind), condition.Name.EN, condition.Name.VI,
-				condition.BeganAt.UnixMilli(), unixMilliOrNull(condition.ToldAt), unixMilliOrNull(condition.GoneAt)); err != nil {
-				return err
-			}
+				condition.BeganAt.UnixMilli(), unixMilliOrNull(condition.ToldAt), unixMilliOrNull(condition.GoneAt))
 		}
 		if o.Message == nil {
 			return nil
 		}
-		if err := tx.exec(`UPDATE alert_channels SET sent_ms = ?, failures = ?, problem_en = ?, problem_vi = ?, retry_ms = ?,
+		tx.exec(`UPDATE alert_channels SET sent_ms = ?, failures = ?, problem_en = ?, problem_vi = ?, retry_ms = ?,
 				reported_day = iif(report_time = ?, ?, reported_day) WHERE id = ?`,
 			unixMilliOrNull(c.SentAt), c.Failures, c.Problem.EN, c.Problem.VI, unixMilliOrNull(c.RetryAt), string(c.ReportTime),
-			int64(c.ReportedDay), c.ID); err != nil {
-			return err
-		}
+			int64(c.ReportedDay), c.ID)
 		return keepAlertMessage(tx, c.AccountID, *o.Message)
 	})
 }
@@ -214,17 +195,11 @@ func (s *Store) SettleAlert(ctx context.Context, o alert.Outcome) error {
 func (s *Store) NoteAlertTest(ctx context.Context, c alert.Channel, m alert.Message) error {
 	return s.write(ctx, func(tx *tx) error {
 		if m.Sent && m.Problem == (app.Text{}) {
-			if err := tx.exec(`UPDATE alert_channels SET failures = 0, problem_en = '', problem_vi = '', retry_ms = NULL WHERE id = ?
-				AND version = ?`, c.ID, c.Version); err != nil {
-				return err
-			}
-			if err := endFeedFailures(tx, c.ID); err != nil {
-				return err
-			}
+			tx.exec(`UPDATE alert_channels SET failures = 0, problem_en = '', problem_vi = '', retry_ms = NULL WHERE id = ?
+				AND version = ?`, c.ID, c.Version)
+			endFeedFailures(tx, c.ID)
 		}
-		if err := tx.audit(ctx, c.AccountID, app.DeedAlertTest, c.ID, app.AuditNamed(string(c.Medium))); err != nil {
-			return err
-		}
+		tx.audit(ctx, c.AccountID, app.DeedAlertTest, c.ID, app.AuditNamed(string(c.Medium)))
 		return keepAlertMessage(tx, c.AccountID, m)
 	})
 }
@@ -233,18 +208,13 @@ func (s *Store) NoteAlertTest(ctx context.Context, c alert.Channel, m alert.Mess
 // and the oldest messages.
 func keepAlertMessage(tx *tx, accountID int64, m alert.Message) error {
 	if m.Tries > 1 {
-		if err := tx.exec(`DELETE FROM alert_messages WHERE id = (SELECT max(id) FROM alert_messages WHERE account_id = ? AND medium = ?
+		tx.exec(`DELETE FROM alert_messages WHERE id = (SELECT max(id) FROM alert_messages WHERE account_id = ? AND medium = ?
 			AND test = 0 AND sent = 0)`,
-			accountID, string(m.Medium)); err != nil {
-			return err
-		}
+			accountID, string(m.Medium))
 	}
-	err := tx.exec(`INSERT INTO alert_messages (account_id, medium, at_ms, test, subject, text, sent, tries, problem_en, problem_vi)
+	tx.exec(`INSERT INTO alert_messages (account_id, medium, at_ms, test, subject, text, sent, tries, problem_en, problem_vi)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		accountID, string(m.Medium), m.At.UnixMilli(), m.Test, m.Subject, m.Text, m.Sent, m.Tries, m.Problem.EN, m.Problem.VI)
-	if err != nil {
-		return err
-	}
 	return tx.exec(`DELETE FROM alert_messages WHERE account_id = ?1 AND id NOT IN (SELECT id FROM alert_messages WHERE account_id = ?1
 		ORDER BY id DESC LIMIT ?2)`,
 		accountID, alert.KeptMessages)
@@ -279,13 +249,11 @@ func (s *Store) SetPaymentFeed(ctx context.Context, channelID int64, f alert.Pay
 		if noRows(err) {
 			return nil
 		}
-		if err == nil {
-			d := app.AuditNamed(medium).Changed("payment_feed", strconv.FormatBool(was), strconv.FormatBool(f.On))
-			err = tx.audit(ctx, accountID, app.DeedAlertChange, channelID, d)
-		}
 		if err != nil {
 			return err
 		}
+		tx.audit(ctx, accountID, app.DeedAlertChange, channelID,
+			app.AuditNamed(medium).Changed("payment_feed", strconv.FormatBool(was), strconv.FormatBool(f.On)))
 		if !f.On {
 			return tx.exec(`DELETE FROM payment_feeds WHERE channel_id = ?`, channelID)
 		}

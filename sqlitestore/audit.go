@@ -31,8 +31,8 @@ func auditRow(ctx context.Context, accountID int64, deed app.Deed, id int64, d a
 // audit writes a line of the audit log in the transaction of the deed, about the noun
 // with an id; 0 where it has none. ctx says who acts.
 func (t *tx) audit(ctx context.Context, accountID int64, deed app.Deed, id int64, d app.AuditDetail) error {
-	_, err := t.auditLine(ctx, accountID, deed, id, d)
-	return err
+	t.auditLine(ctx, accountID, deed, id, d)
+	return t.failed
 }
 
 // auditChange is audit for a change; where every value stays as it was there is no
@@ -60,25 +60,24 @@ func (t *tx) acting(ctx context.Context) context.Context {
 	return ctx
 }
 
-func (t *tx) auditLine(ctx context.Context, accountID int64, deed app.Deed, id int64, d app.AuditDetail) (line int64, err error) {
+func (t *tx) auditLine(ctx context.Context, accountID int64, deed app.Deed, id int64, d app.AuditDetail) (line int64) {
 	row, err := auditRow(t.acting(ctx), accountID, deed, id, d)
-	if err != nil {
-		return 0, err
-	}
+	t.fail(err)
 	return t.insert(insertAudit, row...)
 }
 
 // auditCount is audit for a deed in steps, which writes its line once and then counts
 // in it. l.ID is what the step before returned, 0 in the first. Where l.Count is 0
 // nothing was done yet, and there is no line.
-func (t *tx) auditCount(ctx context.Context, l app.AuditLine) (id int64, err error) {
+func (t *tx) auditCount(ctx context.Context, l app.AuditLine) (id int64) {
 	switch {
 	case l.Count == 0:
-		return l.ID, nil
 	case l.ID == 0:
 		return t.auditLine(ctx, l.AccountID, l.Deed, l.NounID, l.AuditDetail)
+	default:
+		t.exec(`UPDATE audit SET detail = json_set(detail, '$.count', ?) WHERE id = ?`, l.Count, l.ID)
 	}
-	return l.ID, t.exec(`UPDATE audit SET detail = json_set(detail, '$.count', ?) WHERE id = ?`, l.Count, l.ID)
+	return l.ID
 }
 
 // auditOften is audit for what may be done very often: where the same actor did it
@@ -86,14 +85,14 @@ func (t *tx) auditCount(ctx context.Context, l app.AuditLine) (id int64, err err
 // done now. It looks at the last lines about the noun only.
 func (t *tx) auditOften(ctx context.Context, within time.Duration, l app.AuditLine) error {
 	a, _ := app.ActorOf(t.acting(ctx))
-	n, err := t.change(`UPDATE audit SET detail = json_set(detail, '$.count', json_extract(detail, '$.count') + ?1), address = ?2 WHERE id = (
+	n := t.change(`UPDATE audit SET detail = json_set(detail, '$.count', json_extract(detail, '$.count') + ?1), address = ?2 WHERE id = (
 			SELECT max(id) FROM (SELECT * FROM audit INDEXED BY audit_noun WHERE account_id = ?3 AND noun = ?4 AND noun_id = ?5 ORDER BY id DESC
 			LIMIT 20)
 			WHERE deed = ?6 AND at_ms > ?7 AND way = ?8 AND actor_id = ?9 AND actor = ?10)`,
 		l.Count, a.Address, l.AccountID, l.Deed.Noun(), l.NounID, string(l.Deed),
 		a.At.Add(-within).UnixMilli(), string(a.Way), a.ID, app.CleanText(a.Name, 100))
-	if err != nil || n > 0 {
-		return err
+	if n > 0 {
+		return nil
 	}
 	return t.audit(ctx, l.AccountID, l.Deed, l.NounID, l.AuditDetail)
 }
@@ -166,7 +165,7 @@ func scanAuditLine(row scanner) (l app.AuditLine, err error) {
 
 // pruneAudit removes a step of lines older than AuditKept: those before the first that
 // is younger.
-func pruneAudit(tx *tx, now time.Time) (more bool, err error) {
+func pruneAudit(tx *tx, now time.Time) (more bool) {
 	return pruneRows(tx, `DELETE FROM audit WHERE id IN (SELECT id FROM audit
 			WHERE id < coalesce((SELECT id FROM audit WHERE at_ms >= ? ORDER BY id LIMIT 1), `+maxID+`)`+stepLimit+`)`,
 		now.Add(-app.AuditKept).UnixMilli())

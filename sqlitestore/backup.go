@@ -272,17 +272,12 @@ func (s *Store) noteBackup(ctx context.Context, b upkeep.Backup, scheduled bool)
 	}
 	return s.write(ctx, func(tx *tx) error {
 		const keep = `INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)`
-		err := tx.exec(keep, settingLastBackup, string(value))
-		if err == nil && scheduled {
-			err = tx.exec(keep, settingScheduledBackup, string(value))
-		}
-		if err != nil {
-			return err
-		}
+		tx.exec(keep, settingLastBackup, string(value))
 		d := app.AuditNamed(b.Path)
 		if !scheduled {
 			return tx.audit(ctx, app.DefaultAccountID, app.DeedDatabaseBackup, 0, d)
 		}
+		tx.exec(keep, settingScheduledBackup, string(value))
 		d.Count = 1 // those of a day in one line
 		return tx.auditOften(app.ActingAs(ctx, app.Actor{Way: app.WayServer, At: b.At}), 24*time.Hour, app.AuditLine{
 			AccountID: app.DefaultAccountID, Deed: app.DeedDatabaseBackup, AuditDetail: d,
@@ -299,12 +294,10 @@ func (s *Store) SetBackupEvery(ctx context.Context, every time.Duration) error {
 func (s *Store) SetDailyBackup(ctx context.Context, at string) error {
 	return s.write(ctx, func(tx *tx) error {
 		before, err := scanOne[string](tx.queryRow(dailyBackup))
-		if err == nil {
-			err = tx.exec(`INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)`, settingDailyBackup, at)
-		}
 		if err != nil {
 			return err
 		}
+		tx.exec(`INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)`, settingDailyBackup, at)
 		a, err := txAccount(tx, app.DefaultAccountID)
 		if err != nil {
 			return err

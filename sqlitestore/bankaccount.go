@@ -63,15 +63,12 @@ func linkBankAccount(tx *tx, b app.BankAccount, now time.Time) (int64, error) {
 		return 0, err
 	}
 	if err == nil {
-		err = tx.exec(`UPDATE bank_accounts SET account_name = ?, status = ?, created_at = ?, unlinked_at = NULL WHERE id = ?`,
+		tx.exec(`UPDATE bank_accounts SET account_name = ?, status = ?, created_at = ?, unlinked_at = NULL WHERE id = ?`,
 			b.AccountName, string(b.Status), b.CreatedAt.Unix(), id)
 	} else {
-		id, err = tx.insert(`INSERT INTO bank_accounts (account_id, bank, account_number, account_name, status, created_at)
+		id = tx.insert(`INSERT INTO bank_accounts (account_id, bank, account_number, account_name, status, created_at)
 			VALUES (?, ?, ?, ?, ?, ?)`,
 			b.AccountID, b.Bank, b.AccountNumber, b.AccountName, string(b.Status), b.CreatedAt.Unix())
-	}
-	if err != nil {
-		return 0, err
 	}
 	b.ID = id
 	return id, setReceiving(tx, b, b.BankAccountReceiving)
@@ -167,10 +164,8 @@ func (s *Store) SetBankAccountLabel(ctx context.Context, accountID, id int64, la
 		if err != nil {
 			return err
 		}
-		if err := tx.exec(`UPDATE bank_accounts SET nickname = ?, colour = ? WHERE id = ?`, label.Nickname,
-			string(label.Colour), id); err != nil {
-			return err
-		}
+		tx.exec(`UPDATE bank_accounts SET nickname = ?, colour = ? WHERE id = ?`, label.Nickname,
+			string(label.Colour), id)
 		return tx.auditChange(ctx, accountID, app.DeedBankAccountChange, id,
 			auditBankAccount(b).Changed("nickname", b.Nickname, label.Nickname).Changed("colour", string(b.Colour), string(label.Colour)))
 	})
@@ -179,12 +174,10 @@ func (s *Store) SetBankAccountLabel(ctx context.Context, accountID, id int64, la
 func (s *Store) SetAccountName(ctx context.Context, accountID, id int64, name string) (app.BankAccount, error) {
 	return writing(ctx, s, func(tx *tx) (app.BankAccount, error) {
 		b, err := txBankAccount(tx, accountID, id)
-		if err == nil {
-			err = tx.exec(`UPDATE bank_accounts SET account_name = ? WHERE id = ?`, name, id)
-		}
 		if err != nil {
 			return b, err
 		}
+		tx.exec(`UPDATE bank_accounts SET account_name = ? WHERE id = ?`, name, id)
 		d := auditBankAccount(b).Changed("account_name", b.AccountName, name)
 		b.AccountName = name
 		return b, tx.auditChange(ctx, accountID, app.DeedBankAccountChange, id, d)
@@ -288,9 +281,7 @@ func (s *Store) ToggleBankAccount(ctx context.Context, accountID, id int64, now 
 				return b, err
 			}
 		}
-		if err := tx.exec(`UPDATE bank_accounts SET status = ? WHERE id = ?`, string(b.Status), id); err != nil {
-			return b, err
-		}
+		tx.exec(`UPDATE bank_accounts SET status = ? WHERE id = ?`, string(b.Status), id)
 		return b, tx.audit(ctx, accountID, app.DeedBankAccountChange, id, auditBankAccount(b).Changed("status", string(before), string(b.Status)))
 	})
 }
@@ -301,12 +292,8 @@ func (s *Store) UnlinkBankAccount(ctx context.Context, accountID, id int64, now 
 		if err != nil {
 			return err
 		}
-		if err := tx.exec(`DELETE FROM unfinished_links WHERE bank_account_id = ?`, id); err != nil {
-			return err
-		}
-		if err := tx.exec(`UPDATE bank_accounts SET unlinked_at = ? WHERE id = ?`, now.Unix(), id); err != nil {
-			return err
-		}
+		tx.exec(`DELETE FROM unfinished_links WHERE bank_account_id = ?`, id)
+		tx.exec(`UPDATE bank_accounts SET unlinked_at = ? WHERE id = ?`, now.Unix(), id)
 		return tx.audit(ctx, accountID, app.DeedBankAccountUnlink, id, auditBankAccount(b))
 	})
 }

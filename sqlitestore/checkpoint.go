@@ -74,7 +74,7 @@ func (w *writer) emptyLog(tight bool) error {
 		!replicated && !tight {
 		return err
 	}
-	if err := w.tx.exec(`PRAGMA busy_timeout = 100`); err != nil {
+	if err := w.tx.control(`PRAGMA busy_timeout = 100`); err != nil {
 		return err
 	}
 	var busy, pages, copied int
@@ -82,7 +82,7 @@ func (w *writer) emptyLog(tight bool) error {
 	if busy != 0 {
 		w.logged = checkpointPages * 7 / 8
 	}
-	return errors.Join(err, w.tx.exec(`PRAGMA busy_timeout = 5000`))
+	return errors.Join(err, w.tx.control(`PRAGMA busy_timeout = 5000`))
 }
 
 // giveWayTime is a little longer than SQLite waits between two tries to get a lock.

@@ -64,10 +64,8 @@ func (s *Store) CloseBooks(ctx context.Context, accountID int64, c book.Closing,
 			return c, err
 		}
 		c.Number, c.ClosedAt = last.Number+1, time.Unix(c.ClosedAt.Unix(), 0)
-		if err := tx.exec(insertInto("book_closings", "account_id, number, through, zone, ends_at, last_id, heading, closed_at, closed_by"),
-			accountID, c.Number, int64(c.Through), c.Zone.String(), c.EndsAt.Unix(), c.LastID, heading, c.ClosedAt.Unix(), c.ClosedBy); err != nil {
-			return c, err
-		}
+		tx.exec(insertInto("book_closings", "account_id, number, through, zone, ends_at, last_id, heading, closed_at, closed_by"),
+			accountID, c.Number, int64(c.Through), c.Zone.String(), c.EndsAt.Unix(), c.LastID, heading, c.ClosedAt.Unix(), c.ClosedBy)
 		return c, tx.audit(ctx, accountID, book.DeedClose, c.Number, app.AuditNamed(c.Through.String()))
 	})
 }
@@ -78,19 +76,14 @@ func (s *Store) OpenBooks(ctx context.Context, accountID int64, through app.Day)
 		_, last, err := txClosings(tx, accountID)
 		switch {
 		case err != nil:
-		case last.Number == 0:
-			err = book.ErrNoneClosed
-		case last.Through != through:
-			err = book.ErrOtherClosing
-		default:
-			err = tx.exec(`DELETE FROM book_closings WHERE account_id = ? AND number = ?`, accountID, last.Number)
-		}
-		if err == nil {
-			err = tx.exec(`UPDATE book_rules SET since = min(since, ?2), until = min(until, ?2) WHERE account_id = ?1`, accountID, last.Number-1)
-		}
-		if err != nil {
 			return last, err
+		case last.Number == 0:
+			return last, book.ErrNoneClosed
+		case last.Through != through:
+			return last, book.ErrOtherClosing
 		}
+		tx.exec(`DELETE FROM book_closings WHERE account_id = ? AND number = ?`, accountID, last.Number)
+		tx.exec(`UPDATE book_rules SET since = min(since, ?2), until = min(until, ?2) WHERE account_id = ?1`, accountID, last.Number-1)
 		return last, tx.audit(ctx, accountID, book.DeedOpen, last.Number, app.AuditNamed(last.Through.String()))
 	})
 }
@@ -114,12 +107,10 @@ func (s *Store) SetHeading(ctx context.Context, accountID int64, h book.Heading)
 			return err
 		}
 		before, err := readHeading(present)
-		if err == nil {
-			err = tx.exec(`UPDATE accounts SET book_heading = ? WHERE id = ?`, string(text), accountID)
-		}
 		if err != nil {
 			return err
 		}
+		tx.exec(`UPDATE accounts SET book_heading = ? WHERE id = ?`, string(text), accountID)
 		return tx.auditChange(ctx, accountID, book.DeedHeading, accountID, app.AuditDetail{}.Changed("name", before.Name, h.Name).
 			Changed("address", before.Address, h.Address).Changed("place", before.Place, h.Place).
 			Changed("tax_code", before.TaxCode, h.TaxCode))
@@ -158,13 +149,10 @@ func (s *Store) SetCash(ctx context.Context, accountID int64, c book.Cash) error
 			return err
 		}
 		if c.Amount == 0 {
-			err = tx.exec(`DELETE FROM book_cash WHERE account_id = ? AND day = ?`, accountID, int64(c.Day))
+			tx.exec(`DELETE FROM book_cash WHERE account_id = ? AND day = ?`, accountID, int64(c.Day))
 		} else {
-			err = tx.exec(`INSERT OR REPLACE INTO book_cash (account_id, day, amount, note) VALUES (?, ?, ?, ?)`, accountID, int64(c.Day),
+			tx.exec(`INSERT OR REPLACE INTO book_cash (account_id, day, amount, note) VALUES (?, ?, ?, ?)`, accountID, int64(c.Day),
 				c.Amount, c.Note)
-		}
-		if err != nil {
-			return err
 		}
 		return tx.audit(ctx, accountID, book.DeedCash, int64(c.Day), app.AuditNamed(c.Day.String()).
 			Changed("amount", strconv.FormatInt(before, 10), strconv.FormatInt(c.Amount, 10)).Changed("note", "", c.Note))
@@ -213,12 +201,9 @@ func (s *Store) SetOpening(ctx context.Context, accountID int64, b book.BankAcco
 		d := app.AuditNamed(before.Title())
 		if b.HasOpening {
 			d = d.Changed("day", "", b.OpenedOn.String()).Changed("amount", strconv.FormatInt(before.Opening, 10), strconv.FormatInt(b.Opening, 10))
-			err = tx.exec(`INSERT OR REPLACE INTO book_openings (bank_account_id, day, amount) VALUES (?, ?, ?)`, b.ID, int64(b.OpenedOn), b.Opening)
+			tx.exec(`INSERT OR REPLACE INTO book_openings (bank_account_id, day, amount) VALUES (?, ?, ?)`, b.ID, int64(b.OpenedOn), b.Opening)
 		} else {
-			err = tx.exec(`DELETE FROM book_openings WHERE bank_account_id = ?`, b.ID)
-		}
-		if err != nil {
-			return err
+			tx.exec(`DELETE FROM book_openings WHERE bank_account_id = ?`, b.ID)
 		}
 		return tx.audit(ctx, accountID, book.DeedOpening, b.ID, d)
 	})

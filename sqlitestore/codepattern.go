@@ -39,11 +39,8 @@ func (s *Store) CreateCodePattern(ctx context.Context, p app.CodePattern) (app.C
 		if len(list) >= app.MaxCodePatterns {
 			return p, app.ErrTooManyCodePatterns
 		}
-		p.ID, err = tx.insert(`INSERT INTO code_patterns (account_id, prefix, least, most, alphabet, created_at) VALUES (?, ?, ?, ?, ?, ?)`,
+		p.ID = tx.insert(`INSERT INTO code_patterns (account_id, prefix, least, most, alphabet, created_at) VALUES (?, ?, ?, ?, ?, ?)`,
 			p.AccountID, p.Prefix, p.Least, p.Most, string(p.Alphabet), p.CreatedAt.Unix())
-		if err != nil {
-			return p, err
-		}
 		return p, tx.audit(ctx, p.AccountID, app.DeedCodePatternCreate, p.ID, app.AuditNamed(p.Prefix).
 			Changed("min_length", "", strconv.Itoa(p.Least)).Changed("max_length", "", strconv.Itoa(p.Most)).Changed("alphabet", "",
 			string(p.Alphabet)))
@@ -66,9 +63,7 @@ func (s *Store) DeleteCodePattern(ctx context.Context, accountID, id int64, now 
 		if err != nil {
 			return err
 		}
-		if err := tx.exec(`DELETE FROM code_patterns WHERE id = ?`, id); err != nil {
-			return err
-		}
+		tx.exec(`DELETE FROM code_patterns WHERE id = ?`, id)
 		return tx.audit(ctx, accountID, app.DeedCodePatternDelete, id, app.AuditNamed(p.Prefix))
 	})
 }

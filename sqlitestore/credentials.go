@@ -62,9 +62,7 @@ func (s *Store) revoke(ctx context.Context, c revocable, accountID, id int64, no
 		if err != nil || ended {
 			return struct{}{}, noRowsAs(err, c.none)
 		}
-		if err := tx.exec(`UPDATE `+c.table+` SET revoked_at = ? WHERE id = ?`, now.Unix(), id); err != nil {
-			return struct{}{}, err
-		}
+		tx.exec(`UPDATE `+c.table+` SET revoked_at = ? WHERE id = ?`, now.Unix(), id)
 		return struct{}{}, tx.audit(ctx, accountID, c.deed, id, app.AuditNamed(name))
 	})
 	return err
@@ -167,11 +165,8 @@ func (s *Store) CreateAPIKey(ctx context.Context, k access.APIKey, hash [32]byte
 		if err != nil {
 			return k, err
 		}
-		k.ID, err = tx.insert(`INSERT INTO api_keys (account_id, name, scope, hint, hash, expires_at, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+		k.ID = tx.insert(`INSERT INTO api_keys (account_id, name, scope, hint, hash, expires_at, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)`,
 			k.AccountID, k.Name, string(k.Scope), k.Hint, hash[:], unixOrNull(k.ExpiresAt), unixOrNull(k.CreatedAt))
-		if err != nil {
-			return k, err
-		}
 		return k, tx.audit(ctx, k.AccountID, app.DeedAPIKeyCreate, k.ID, app.AuditNamed(k.Name).Changed("scope", "", string(k.Scope)))
 	})
 }
@@ -247,12 +242,9 @@ func (s *Store) CreateCounterLink(ctx context.Context, l payment.CounterLink, ha
 				"An account has at most %d counter links: revoke one first.",
 				"Mỗi tài khoản có tối đa %d liên kết màn hình quầy: hãy thu hồi bớt trước.", payment.MaxCounterLinks))
 		}
-		l.ID, err = tx.insert(`INSERT INTO counter_links (account_id, name, hash, bank_account_id, receiving_number, shows_total,
+		l.ID = tx.insert(`INSERT INTO counter_links (account_id, name, hash, bank_account_id, receiving_number, shows_total,
 				created_at) VALUES (?, ?, ?, ?, ?, ?, ?)`,
 			l.AccountID, l.Name, hash[:], nullIfZero(l.BankAccountID), l.ReceivingNumber, l.ShowsTotal, unixOrNull(l.CreatedAt))
-		if err != nil {
-			return l, err
-		}
 		return l, tx.audit(ctx, l.AccountID, app.DeedCounterLinkCreate, l.ID, app.AuditNamed(l.Name))
 	})
 }

@@ -204,8 +204,8 @@ func (s *Store) MoveRetries(ctx context.Context, after, until time.Time) (int64,
 // after which they are chosen.
 func (s *Store) changeRetries(ctx context.Context, due string, args ...any) (int64, error) {
 	return inSteps(ctx, s, 0, func(tx *tx, n int64) (int64, bool, error) {
-		changed, err := tx.change(`UPDATE deliveries SET due_ms = `+due+` WHERE id IN `+waitingRetries, args...)
-		return n + changed, changed == stepRows, err
+		changed := tx.change(`UPDATE deliveries SET due_ms = `+due+` WHERE id IN `+waitingRetries, args...)
+		return n + changed, changed == stepRows, nil
 	})
 }
 
@@ -228,11 +228,8 @@ var insertAttempt = insertInto("attempts",
 func (s *Store) Settle(ctx context.Context, made delivery.Attempt) (delivery.Attempt, error) {
 	return writing(ctx, s, func(tx *tx) (delivery.Attempt, error) {
 		a, d := made, made.Delivery
-		changed, err := tx.change(`UPDATE deliveries SET state = ?, attempts = ?, retry = 1, due_ms = ? WHERE id = ? AND state = 0`,
+		changed := tx.change(`UPDATE deliveries SET state = ?, attempts = ?, retry = 1, due_ms = ? WHERE id = ? AND state = 0`,
 			stateNumbers[d.State], d.Attempts, unixMilliOrNull(d.DueAt), d.ID)
-		if err != nil {
-			return a, err
-		}
 		if changed == 0 {
 			// It was cancelled meanwhile, or is a test, which is never in the queue.
 			a.NextAttemptAt = time.Time{}
@@ -241,19 +238,14 @@ func (s *Store) Settle(ctx context.Context, made delivery.Attempt) (delivery.Att
 				state = d.State
 			}
 			a.Delivery.State, a.Delivery.DueAt = state, time.Time{}
-			if err := tx.exec(`UPDATE deliveries SET state = ?, attempts = ?, retry = 1 WHERE id = ?`, stateNumbers[state],
-				d.Attempts, d.ID); err != nil {
-				return a, err
-			}
+			tx.exec(`UPDATE deliveries SET state = ?, attempts = ?, retry = 1 WHERE id = ?`, stateNumbers[state],
+				d.Attempts, d.ID)
 		}
 		r := a.Result
-		a.ID, err = tx.insert(insertAttempt, d.AccountID, d.ID, d.WebhookID, string(a.Payload.TransferType), a.Number, a.URL,
+		a.ID = tx.insert(insertAttempt, d.AccountID, d.ID, d.WebhookID, string(a.Payload.TransferType), a.Number, a.URL,
 			r.StartedAt.UnixMilli(), r.Duration.Milliseconds(), r.Phases.DNS.Milliseconds(), r.Phases.Connect.Milliseconds(),
 			r.Phases.TLS.Milliseconds(), r.Phases.Wait.Milliseconds(), r.StatusCode, r.OK(),
 			string(r.Error), r.Detail.String(), nonNil(r.Body), unixMilliOrNull(a.NextAttemptAt))
-		if err != nil {
-			return a, err
-		}
 		tx.totals.attempts = append(tx.totals.attempts, attemptDelta{
 			id: a.ID, accountID: d.AccountID, webhookID: d.WebhookID, transactionID: d.TransactionID, startedAt: r.StartedAt,
 			direction: a.Payload.TransferType, ok: r.OK(),
@@ -284,19 +276,14 @@ func (s *Store) AddTest(ctx context.Context, accountID, webhookID int64, sample 
 		}
 		o.Delivery = delivery.Delivery{AccountID: accountID, WebhookID: webhookID, State: app.DeliveryCancelled,
 			CreatedAt: time.UnixMilli(now.UnixMilli()), Test: true}
-		o.ID, err = tx.insert(`INSERT INTO deliveries (account_id, webhook_id, sample, state, attempts, retry, created_ms, single)
+		o.ID = tx.insert(`INSERT INTO deliveries (account_id, webhook_id, sample, state, attempts, retry, created_ms, single)
 			VALUES (?, ?, '{}', 3, 0, 0, ?, 1)`, accountID, webhookID, now.UnixMilli())
-		if err != nil {
-			return o, err
-		}
 		o.Payload.TestID = o.ID
 		payload, err := json.Marshal(o.Payload)
-		if err == nil {
-			err = tx.exec(`UPDATE deliveries SET sample = ? WHERE id = ?`, string(payload), o.ID)
-		}
 		if err != nil {
 			return o, err
 		}
+		tx.exec(`UPDATE deliveries SET sample = ? WHERE id = ?`, string(payload), o.ID)
 		return o, tx.audit(ctx, accountID, app.DeedWebhookTest, webhookID, app.AuditNamed(w.Name))
 	})
 }

@@ -174,9 +174,7 @@ func (s *Store) Recount(ctx context.Context, now time.Time) error {
 			`UPDATE settings SET value = '0' WHERE name = 'searched_to'`,
 			`INSERT INTO account_totals (account_id) SELECT id FROM accounts WHERE true ON CONFLICT DO NOTHING`,
 		} {
-			if err := tx.exec(query, hourOf(now.Add(-healthKept))); err != nil {
-				return err
-			}
+			tx.exec(query, hourOf(now.Add(-healthKept)))
 		}
 		return recount(tx, now, derivedTables...)
 	})

@@ -95,19 +95,15 @@ func (s *Store) UndoImport(
 		}
 		if at.After == 0 {
 			file, err := scanOne[string](tx.queryRow(`SELECT file FROM imports WHERE id = ?`, at.ImportID))
-			if err == nil {
-				err = tx.audit(ctx, accountID, app.DeedImportUndo, at.ImportID, app.AuditNamed(file))
-			}
 			if err != nil {
 				return 0, err
 			}
+			tx.audit(ctx, accountID, app.DeedImportUndo, at.ImportID, app.AuditNamed(file))
 		}
 		last = list[len(list)-1].id
 		for _, r := range list {
 			if r.otherImport != 0 {
-				if err := tx.exec(`UPDATE transactions SET import_id = ? WHERE id = ?`, r.otherImport, r.id); err != nil {
-					return 0, err
-				}
+				tx.exec(`UPDATE transactions SET import_id = ? WHERE id = ?`, r.otherImport, r.id)
 			}
 		}
 		list = slices.DeleteFunc(list, func(r removedTransaction) bool { return r.stays || r.otherImport != 0 })
@@ -134,9 +130,7 @@ func discardRepeats(tx *tx, importID int64) (more bool, err error) {
 		`UPDATE inbound_events SET open = ` + openItems + ` WHERE id IN
 			(SELECT inbound_event_id FROM inbound_items WHERE id IN (SELECT value FROM json_each(?)))`,
 	} {
-		if err := tx.exec(query, joinIDs(items)); err != nil {
-			return false, err
-		}
+		tx.exec(query, joinIDs(items))
 	}
 	return true, nil
 }
@@ -161,20 +155,14 @@ func removeTransactions(tx *tx, accountID int64, removed []removedTransaction) e
 		if !r.search.Valid {
 			continue
 		}
-		if err := tx.exec(`INSERT INTO transactions_search (transactions_search, rowid, search) VALUES ('delete', ?, ?)`, r.id,
-			r.search.String); err != nil {
-			return err
-		}
+		tx.exec(`INSERT INTO transactions_search (transactions_search, rowid, search) VALUES ('delete', ?, ?)`, r.id,
+			r.search.String)
 	}
 	if err := unmatch(tx, ids...); err != nil {
 		return err
 	}
-	if err := noteRemoval(tx, accountID, ids); err != nil {
-		return err
-	}
-	if err := tx.exec(`DELETE FROM import_repeats WHERE transaction_id IN (SELECT value FROM json_each(?))`, joinIDs(ids)); err != nil {
-		return err
-	}
+	noteRemoval(tx, accountID, ids)
+	tx.exec(`DELETE FROM import_repeats WHERE transaction_id IN (SELECT value FROM json_each(?))`, joinIDs(ids))
 	for _, query := range []string{
 		`DELETE FROM transaction_reports WHERE transaction_id IN (SELECT value FROM json_each(?1)) AND account_id = ?2`,
 		`DELETE FROM transactions_unsent WHERE account_id = ?2 AND transaction_id IN (SELECT value FROM json_each(?1))`,
@@ -186,9 +174,7 @@ func removeTransactions(tx *tx, accountID int64, removed []removedTransaction) e
 		`DELETE FROM transaction_notes WHERE transaction_id IN (SELECT value FROM json_each(?1)) AND account_id = ?2`,
 		`DELETE FROM transactions WHERE id IN (SELECT value FROM json_each(?1)) AND account_id = ?2`,
 	} {
-		if err := tx.exec(query, joinIDs(ids), accountID); err != nil {
-			return err
-		}
+		tx.exec(query, joinIDs(ids), accountID)
 	}
 	// searched_to must not be greater than the last id.
 	return tx.exec(`UPDATE settings SET value = (SELECT coalesce(max(id), 0) FROM transactions)

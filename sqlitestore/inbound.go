@@ -72,28 +72,20 @@ func recordInbound(tx *tx, call inbound.Call, zone *time.Location,
 	}
 	call.ImportID = max(call.ImportID, before.ImportID)
 	r := &recorder{tx: tx, zone: zone, now: call.ReceivedAt, call: call, event: before.EventID}
-	if err := r.keepEvent(); err != nil {
-		return recording, false, err
-	}
+	r.keepEvent()
 	if more, err = r.elements(&recording); err != nil {
 		return recording, false, err
 	}
 	if more || len(before.Outcomes) > 0 || recording.Recorded < len(call.Elements) {
-		if err := r.closeEvent(recording); err != nil {
-			return recording, false, err
-		}
+		r.closeEvent(recording)
 	}
-	if err := r.closeImport(len(before.Outcomes), &recording); err != nil {
-		return recording, false, err
-	}
+	r.closeImport(len(before.Outcomes), &recording)
 	tx.totals.addCall(call.Source.ID, call.ReceivedAt, recording.Recorded > 0)
 	if more {
 		return recording, true, nil
 	}
 	if call.SourceFault {
-		if err := failServed(tx, call.Source.ID); err != nil {
-			return recording, false, err
-		}
+		failServed(tx, call.Source.ID)
 	}
 	if call.Key.Key == "" {
 		return recording, false, nil
@@ -123,9 +115,7 @@ func (s *Store) RetryInbound(ctx context.Context, id int64, call inbound.Call, z
 			if at.discarded, err = discardedReasons(tx, id); err != nil {
 				return at, false, err
 			}
-			if err := tx.audit(ctx, call.AccountID, app.DeedInboundRetry, id, app.AuditDetail{}); err != nil {
-				return at, false, err
-			}
+			tx.audit(ctx, call.AccountID, app.DeedInboundRetry, id, app.AuditDetail{})
 		}
 		recorded := at.Recorded
 		r := &recorder{tx: tx, zone: zone, now: now, call: call, event: id, retry: true, before: at.before, discarded: at.discarded}
@@ -134,11 +124,8 @@ func (s *Store) RetryInbound(ctx context.Context, id int64, call inbound.Call, z
 			return at, false, err
 		}
 		if !more {
-			n, err := tx.change(`DELETE FROM inbound_items WHERE id IN (SELECT id FROM inbound_items
+			n := tx.change(`DELETE FROM inbound_items WHERE id IN (SELECT id FROM inbound_items
 					WHERE inbound_event_id = ? AND id <= ? AND state IN ('rejected', 'conflict')`+stepLimit+`)`, id, at.before)
-			if err != nil {
-				return at, false, err
-			}
 			more = n == stepRows
 		}
 		return at, more,
@@ -182,18 +169,12 @@ func (s *Store) DiscardInbound(ctx context.Context, accountID, id, itemID int64)
 				return at, false, err
 			}
 		}
-		n, err := tx.change(`UPDATE inbound_items SET state = 'discarded' WHERE id IN (SELECT id FROM inbound_items
+		n := tx.change(`UPDATE inbound_items SET state = 'discarded' WHERE id IN (SELECT id FROM inbound_items
 				WHERE inbound_event_id = ?1 AND (?2 = 0 OR id = ?2) AND `+isOpen+stepLimit+`)`, id, itemID)
-		if err != nil {
-			return at, false, err
-		}
 		at.items += int(n)
-		at.line, err = tx.auditCount(ctx, app.AuditLine{
+		at.line = tx.auditCount(ctx, app.AuditLine{
 			ID: at.line, AccountID: accountID, Deed: app.DeedInboundDiscard, NounID: id, AuditDetail: app.AuditDetail{Count: int64(at.items)},
 		})
-		if err != nil {
-			return at, false, err
-		}
 		return at, n == stepRows, tx.exec(`UPDATE inbound_events SET open = `+openItems+` WHERE id = ?`, id)
 	})
 	return done.items, err
@@ -207,11 +188,8 @@ func inboundEventExists(tx *tx, accountID, id int64) error {
 
 func (s *Store) NoteRefusedCall(c inbound.RefusedCall) {
 	s.offer(func(tx *tx) error {
-		err := tx.exec(`INSERT INTO refused_calls (source_id, received_ms, remote, code, reason_en, reason_vi) VALUES (?, ?, ?, ?, ?, ?)`,
+		tx.exec(`INSERT INTO refused_calls (source_id, received_ms, remote, code, reason_en, reason_vi) VALUES (?, ?, ?, ?, ?, ?)`,
 			nullIfZero(c.SourceID), c.ReceivedAt.UnixMilli(), c.Remote, string(c.Code), c.Text.EN, c.Text.VI)
-		if err != nil {
-			return err
-		}
 		return tx.exec(`DELETE FROM refused_calls WHERE id <= (SELECT id FROM refused_calls ORDER BY id DESC LIMIT 1 OFFSET ?)`,
 			inbound.KeptRefusedCalls)
 	})

@@ -18,9 +18,7 @@ func (s *Store) LinkInbound(
 				return r, false, err
 			}
 			d := app.AuditDetail{}.Changed("bank_account", "", auditBankAccount(r.BankAccount).Name)
-			if err := tx.audit(ctx, accountID, app.DeedInboundLink, in.EventID, d); err != nil {
-				return r, false, err
-			}
+			tx.audit(ctx, accountID, app.DeedInboundLink, in.EventID, d)
 		}
 		more, err := finishLink(tx, &r, in.EventID, zone, now)
 		if err == nil && !more && r.Linked {
@@ -207,15 +205,9 @@ func (s *Store) LinkBankAccount(ctx context.Context, b app.BankAccount, in inbou
 			}
 			r.BankAccount, r.Linked = b, true
 			r.BankAccount.ID = id
-			if err := noteLink(tx, id, everyEvent, in.Notify, now); err != nil {
-				return r, false, err
-			}
-			if err := tx.audit(ctx, b.AccountID, app.DeedBankAccountLink, id, auditBankAccount(b)); err != nil {
-				return r, false, err
-			}
-			if err := keepKey(tx, b.AccountID, in.Key, keptResult{result: id}, now); err != nil {
-				return r, false, err
-			}
+			noteLink(tx, id, everyEvent, in.Notify, now)
+			tx.audit(ctx, b.AccountID, app.DeedBankAccountLink, id, auditBankAccount(b))
+			keepKey(tx, b.AccountID, in.Key, keptResult{result: id}, now)
 		}
 		more, err := finishLink(tx, &r, everyEvent, zone, now)
 		if err != nil {

@@ -50,13 +50,11 @@ func (s *Store) SetMark(ctx context.Context, accountID, transactionID int64, m b
 			return book.ErrClosed
 		}
 		if m == (book.Mark{}) {
-			err = tx.exec(`DELETE FROM transaction_marks WHERE transaction_id = ?`, transactionID)
-		} else if err = tx.exec(`UPDATE accounts SET marks_revenue = 1 WHERE id = ?`, accountID); err == nil {
-			err = tx.exec(`INSERT OR REPLACE INTO transaction_marks (transaction_id, account_id, kind, note) VALUES (?, ?, ?, ?)`,
+			tx.exec(`DELETE FROM transaction_marks WHERE transaction_id = ?`, transactionID)
+		} else {
+			tx.exec(`UPDATE accounts SET marks_revenue = 1 WHERE id = ?`, accountID)
+			tx.exec(`INSERT OR REPLACE INTO transaction_marks (transaction_id, account_id, kind, note) VALUES (?, ?, ?, ?)`,
 				transactionID, accountID, string(m.Kind), m.Note)
-		}
-		if err != nil {
-			return err
 		}
 		return tx.audit(ctx, accountID, book.DeedMark, transactionID, app.AuditDetail{}.
 			Changed("revenue_kind", string(before.Kind), string(m.Kind)).Changed("revenue_note", before.Note, m.Note))
@@ -98,16 +96,12 @@ func (s *Store) AddRule(ctx context.Context, accountID int64, r book.Rule, check
 			return err
 		}
 		id, err := scanOne[int64](tx.queryRow(`SELECT coalesce(max(id), 0) + 1 FROM book_rules WHERE account_id = ?`, accountID))
-		if err == nil {
-			err = tx.exec(`INSERT INTO book_rules (account_id, id, bank_account_id, text, search, kind, since)
-				VALUES (?1, ?2, ?3, ?4, ?5, ?6, `+closings+`)`, accountID, id, nullIfZero(r.BankAccountID), r.Text, search, string(r.Kind))
-		}
-		if err == nil {
-			err = tx.exec(`UPDATE accounts SET marks_revenue = 1 WHERE id = ?`, accountID)
-		}
 		if err != nil {
 			return err
 		}
+		tx.exec(`INSERT INTO book_rules (account_id, id, bank_account_id, text, search, kind, since)
+			VALUES (?1, ?2, ?3, ?4, ?5, ?6, `+closings+`)`, accountID, id, nullIfZero(r.BankAccountID), r.Text, search, string(r.Kind))
+		tx.exec(`UPDATE accounts SET marks_revenue = 1 WHERE id = ?`, accountID)
 		return tx.audit(ctx, accountID, book.DeedRuleAdd, id, app.AuditNamed(name).Changed("revenue_kind", "", string(r.Kind)))
 	})
 }
@@ -130,12 +124,10 @@ func (s *Store) RemoveRule(ctx context.Context, accountID, id int64) error {
 			return noRowsAs(err, book.ErrNoRule)
 		}
 		name, err := ruleName(tx, accountID, r)
-		if err == nil {
-			err = tx.exec(`UPDATE book_rules SET until = `+closings+` WHERE account_id = ?1 AND id = ?2`, accountID, id)
-		}
 		if err != nil {
 			return err
 		}
+		tx.exec(`UPDATE book_rules SET until = `+closings+` WHERE account_id = ?1 AND id = ?2`, accountID, id)
 		return tx.audit(ctx, accountID, book.DeedRuleRemove, id, app.AuditNamed(name))
 	})
 }

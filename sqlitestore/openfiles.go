@@ -129,7 +129,7 @@ func (w *writer) saveOpenFiles(gone []string) error {
 		said = append(said, fmt.Sprintf("all that was acknowledged is in %s", o.path))
 	default:
 		if err = w.turn.copyKey(rescue + ".key"); err == nil {
-			err = saveAs(w.tx.exec, o.path, rescue, o.files[0].info)
+			err = saveAs(w.tx.control, o.path, rescue, o.files[0].info)
 		}
 		said = append(said, fmt.Sprintf("all that was acknowledged is saved in %s; baoco restore %s puts it back", rescue, app.ShellWord(rescue)))
 	}

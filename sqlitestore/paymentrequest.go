@@ -93,20 +93,15 @@ type paymentMatch struct {
 // keep counts a transaction in the request.
 func (m paymentMatch) keep(tx *tx, t app.Transaction, now time.Time) error {
 	late := m.LateFor(t, now)
-	err := tx.exec(`INSERT INTO payment_matches (transaction_id, request_id, found_by, late, matched_at, matched_by)
+	tx.exec(`INSERT INTO payment_matches (transaction_id, request_id, found_by, late, matched_at, matched_by)
 		VALUES (?, ?, ?, ?, ?, ?)`,
 		t.ID, m.ID, string(m.foundBy), late, now.Unix(), m.by)
-	if err != nil {
-		return err
-	}
 	return keepReceived(tx, m.With(t.Amount, late, now))
 }
 
 // keepLater counts a transaction that was recorded without the request.
 func (m paymentMatch) keepLater(tx *tx, t app.Transaction, now time.Time) error {
-	if err := tx.exec(`UPDATE transactions SET unmatched = 0 WHERE id = ?`, t.ID); err != nil {
-		return err
-	}
+	tx.exec(`UPDATE transactions SET unmatched = 0 WHERE id = ?`, t.ID)
 	return m.keep(tx, t, now)
 }
 
@@ -129,9 +124,7 @@ func unmatch(tx *tx, transactionIDs ...int64) error {
 			JOIN payment_matches m ON m.transaction_id = k.value)`,
 		`DELETE FROM payment_matches WHERE transaction_id IN (SELECT value FROM json_each(?))`,
 	} {
-		if err := tx.exec(query, ids); err != nil {
-			return err
-		}
+		tx.exec(query, ids)
 	}
 	for _, id := range requests {
 		r, err := scanPaymentRequest(tx.queryRow(`SELECT `+paymentColumns+paymentFrom+` WHERE r.id = ?`, id))
@@ -147,9 +140,7 @@ func unmatch(tx *tx, transactionIDs ...int64) error {
 		if err != nil {
 			return err
 		}
-		if err := keepReceived(tx, r.Recount(left)); err != nil {
-			return err
-		}
+		keepReceived(tx, r.Recount(left))
 	}
 	return nil
 }
@@ -271,27 +262,17 @@ func (s *Store) CreatePaymentRequest(ctx context.Context, r payment.Request, cho
 				return r, err
 			}
 		}
-		err = tx.exec(`UPDATE payment_requests SET code = code || ' ' || id WHERE account_id = ? AND code = ?`, r.AccountID, r.Code)
-		if err != nil {
-			return r, err
-		}
-		r.ID, err = tx.insert(`INSERT INTO payment_requests (account_id, bank_account_id, token, code, reference, reference_key, amount,
+		tx.exec(`UPDATE payment_requests SET code = code || ' ' || id WHERE account_id = ? AND code = ?`, r.AccountID, r.Code)
+		r.ID = tx.insert(`INSERT INTO payment_requests (account_id, bank_account_id, token, code, reference, reference_key, amount,
 			transfer_amount, tolerance, return_url, created_by, shift_id, created_at, expires_at, receiving_number)
 				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, r.AccountID, r.BankAccount.ID, r.Token, r.Code, r.Reference, r.ReferenceKey(),
 			r.Amount, r.TransferAmount, r.Tolerance, r.ReturnURL,
 			r.CreatedBy, nullIfZero(r.ShiftID), r.CreatedAt.Unix(), unixOrNull(r.ExpiresAt), r.PayTo)
-		if err != nil {
-			return r, err
-		}
 		if cache, err := tx.recordCache(r.AccountID); err != nil || !cache.payments {
 			tx.forgetCache()
 		}
-		if err := keepKey(tx, r.AccountID, key, keptResult{result: r.ID}, r.CreatedAt); err != nil {
-			return r, err
-		}
-		if err := tx.notePaymentChange(); err != nil {
-			return r, err
-		}
+		keepKey(tx, r.AccountID, key, keptResult{result: r.ID}, r.CreatedAt)
+		tx.notePaymentChange()
 		return r, tx.auditOften(ctx, time.Hour, app.AuditLine{
 			AccountID: r.AccountID, Deed: app.DeedPaymentCreate, AuditDetail: app.AuditDetail{Count: 1},
 		})
@@ -363,9 +344,7 @@ func (s *Store) CancelPaymentRequest(ctx context.Context, accountID, id int64, n
 		case !r.CancelledAt.IsZero():
 			return nil
 		}
-		if err := tx.exec(`UPDATE payment_requests SET cancelled_at = ? WHERE id = ?`, now.Unix(), id); err != nil {
-			return err
-		}
+		tx.exec(`UPDATE payment_requests SET cancelled_at = ? WHERE id = ?`, now.Unix(), id)
 		return tx.audit(ctx, accountID, app.DeedPaymentCancel, id, app.AuditNamed(r.Code))
 	})
 }
@@ -409,9 +388,7 @@ func transactionToMatch(ctx context.Context, tx *tx, accountID, id int64) (app.T
 // matchByHand matches a transaction with a request for whoever acts in ctx.
 func (t *tx) matchByHand(ctx context.Context, r payment.Request, tr app.Transaction, deed app.Deed, now time.Time) error {
 	by, _ := app.ActorOf(ctx)
-	if err := (paymentMatch{r, payment.MatchedByHand, app.CleanText(by.Name, 100)}).keepLater(t, tr, now); err != nil {
-		return err
-	}
+	paymentMatch{r, payment.MatchedByHand, app.CleanText(by.Name, 100)}.keepLater(t, tr, now)
 	return t.audit(ctx, r.AccountID, deed, r.ID, app.AuditNamed(r.Code).Changed("transaction_id", "", fmt.Sprint(tr.ID)))
 }
 

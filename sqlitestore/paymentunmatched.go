@@ -57,12 +57,8 @@ func (s *Store) PutAside(ctx context.Context, accountID, transactionID int64, as
 		case before == after:
 			return nil
 		}
-		if err := tx.exec(`UPDATE transactions SET unmatched = ? WHERE id = ?`, after, transactionID); err != nil {
-			return err
-		}
-		if err := tx.notePaymentChange(); err != nil {
-			return err
-		}
+		tx.exec(`UPDATE transactions SET unmatched = ? WHERE id = ?`, after, transactionID)
+		tx.notePaymentChange()
 		return tx.audit(ctx, accountID, deed, transactionID, app.AuditDetail{})
 	})
 }

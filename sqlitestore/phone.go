@@ -78,10 +78,8 @@ func (s *Store) AddPhone(ctx context.Context, p alert.Phone) (alert.Phone, error
 		if err := stillSignedIn(ctx, tx, p.UserID); err != nil {
 			return p, err
 		}
-		if err := tx.exec(`DELETE FROM phones WHERE endpoint_hash = ?1 AND user_id <> ?2 OR user_id = ?2 AND length(address) = 0`,
-			hash[:], p.UserID); err != nil {
-			return p, err
-		}
+		tx.exec(`DELETE FROM phones WHERE endpoint_hash = ?1 AND user_id <> ?2 OR user_id = ?2 AND length(address) = 0`,
+			hash[:], p.UserID)
 		others, err := scanOne[int64](tx.queryRow(`SELECT count(*) FROM phones WHERE user_id = ? AND endpoint_hash <> ?`, p.UserID, hash[:]))
 		if err != nil {
 			return p, err
@@ -89,7 +87,7 @@ func (s *Store) AddPhone(ctx context.Context, p alert.Phone) (alert.Phone, error
 		if others >= alert.MaxPhones {
 			return p, alert.ErrTooManyPhones
 		}
-		err = tx.exec(`INSERT INTO phones (account_id, user_id, name, lang, endpoint_hash, address, created_at, payments, least, amounts,
+		tx.exec(`INSERT INTO phones (account_id, user_id, name, lang, endpoint_hash, address, created_at, payments, least, amounts,
 				attention, quiet_from, quiet_to, conditions)
 			VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 0, 0, ?9, '', '', '[]') ON CONFLICT DO UPDATE SET name = ?3, lang = ?4, address = ?6`,
 			p.AccountID, p.UserID, p.Name, string(p.Lang), hash[:], s.sealer.seal(sealPhone, string(address)), p.CreatedAt.Unix(),
@@ -129,9 +127,7 @@ func (s *Store) RemovePhone(ctx context.Context, userID, id int64) error {
 		if err != nil {
 			return noRowsAs(err, alert.ErrNoPhone)
 		}
-		if err := tx.exec(`DELETE FROM phones WHERE id = ?`, id); err != nil {
-			return err
-		}
+		tx.exec(`DELETE FROM phones WHERE id = ?`, id)
 		return tx.audit(ctx, accountID, app.DeedAlertRemove, id, app.AuditNamed(string(alert.OnPhone)).Changed("to", name, ""))
 	})
 }

@@ -20,34 +20,29 @@ func (s *Store) Prune(ctx context.Context, limits upkeep.PruneLimits, now time.T
 	if err != nil {
 		return upkeep.Pruned{}, err
 	}
-	kinds := []func(tx *tx, p *upkeep.Pruned) (more bool, err error){
-		func(tx *tx, p *upkeep.Pruned) (bool, error) { return pruneInbound(tx, events, p) },
-		func(tx *tx, p *upkeep.Pruned) (bool, error) { return pruneAttempts(tx, attempts, p) },
-		func(tx *tx, _ *upkeep.Pruned) (bool, error) {
+	kinds := []func(tx *tx, p *upkeep.Pruned) (more bool){
+		func(tx *tx, p *upkeep.Pruned) bool { return pruneInbound(tx, events, p) },
+		func(tx *tx, p *upkeep.Pruned) bool { return pruneAttempts(tx, attempts, p) },
+		func(tx *tx, _ *upkeep.Pruned) bool {
 			return pruneRows(tx,
 				`DELETE FROM idempotency_keys WHERE (account_id, key) IN (SELECT account_id, key FROM idempotency_keys WHERE created_ms <= ?`+
 					stepLimit+`)`,
 				now.Add(-app.IdempotencyWindow).UnixMilli())
 		},
-		func(tx *tx, _ *upkeep.Pruned) (bool, error) {
+		func(tx *tx, _ *upkeep.Pruned) bool {
 			return pruneRows(tx, `DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE end_at <= ?`+stepLimit+`)`, now.Unix())
 		},
-		func(tx *tx, _ *upkeep.Pruned) (bool, error) { return pruneHealth(tx, now) },
-		func(tx *tx, _ *upkeep.Pruned) (bool, error) { return pruneAudit(tx, now) },
-		func(tx *tx, _ *upkeep.Pruned) (bool, error) {
+		func(tx *tx, _ *upkeep.Pruned) bool { return pruneHealth(tx, now) },
+		func(tx *tx, _ *upkeep.Pruned) bool { return pruneAudit(tx, now) },
+		func(tx *tx, _ *upkeep.Pruned) bool {
 			// A crash in the middle of deleting a webhook leaves these.
-			n, err := cancel(tx, `SELECT d.id FROM webhooks w JOIN deliveries d INDEXED BY deliveries_due ON d.webhook_id = w.id AND d.state = 0
-				WHERE w.deleted_at IS NOT NULL LIMIT ?`, cancelStep)
-			return n == cancelStep, err
+			return cancel(tx, `SELECT d.id FROM webhooks w JOIN deliveries d INDEXED BY deliveries_due ON d.webhook_id = w.id AND d.state = 0
+				WHERE w.deleted_at IS NOT NULL LIMIT ?`, cancelStep) == cancelStep
 		},
 	}
 	return writing(ctx, s, func(tx *tx) (p upkeep.Pruned, err error) {
 		for _, prune := range kinds {
-			more, err := prune(tx, &p)
-			if err != nil {
-				return p, err
-			}
-			if more || tx.full() { // the other kinds follow in later steps
+			if more := prune(tx, &p); more || tx.full() { // the other kinds follow in later steps
 				p.More = true
 				break
 			}
@@ -70,9 +65,8 @@ func (s *Store) old(ctx context.Context, query string, keep time.Duration, now t
 }
 
 // pruneRows removes a step of rows; more is true if the step was full.
-func pruneRows(tx *tx, query string, args ...any) (more bool, err error) {
-	n, err := tx.change(query, args...)
-	return n == stepRows, err
+func pruneRows(tx *tx, query string, args ...any) (more bool) {
+	return tx.change(query, args...) == stepRows
 }
 
 // FROM and WHERE for the rows older than the time ?1, in milliseconds: those before
@@ -86,43 +80,32 @@ var (
 
 // pruneInbound removes old events one by one, each after its items, until the step is
 // full: an event may have a body of a megabyte, and thousands of items.
-func pruneInbound(tx *tx, old []int64, p *upkeep.Pruned) (more bool, err error) {
+func pruneInbound(tx *tx, old []int64, p *upkeep.Pruned) (more bool) {
 	for _, id := range old {
 		if tx.full() {
-			return true, nil
+			return true
 		}
 		const closed = `id = ? AND open = 0` // a retry may have opened it again
-		more, err := pruneRows(tx,
+		if pruneRows(tx,
 			`DELETE FROM inbound_items WHERE id IN (SELECT i.id FROM inbound_events e CROSS JOIN inbound_items i ON i.inbound_event_id = e.id
-				WHERE e.`+closed+stepLimit+`)`, id)
-		if err != nil || more {
-			return more, err
+				WHERE e.`+closed+stepLimit+`)`, id) {
+			return true
 		}
-		n, err := tx.change(`DELETE FROM inbound_events WHERE `+closed, id)
-		if err != nil {
-			return false, err
-		}
-		p.InboundEvents += int(n)
+		p.InboundEvents += int(tx.change(`DELETE FROM inbound_events WHERE `+closed, id))
 	}
-	return len(old) == stepRows, nil
+	return len(old) == stepRows
 }
 
-func pruneAttempts(tx *tx, old []int64, p *upkeep.Pruned) (more bool, err error) {
+func pruneAttempts(tx *tx, old []int64, p *upkeep.Pruned) (more bool) {
 	if len(old) == 0 {
-		return false, nil
+		return false
 	}
 	list := joinIDs(old)
-	if err := tx.exec(`UPDATE account_totals AS t SET history_rows = history_rows - c.n
+	tx.exec(`UPDATE account_totals AS t SET history_rows = history_rows - c.n
 			FROM (SELECT account_id, count(*) AS n FROM attempts WHERE id IN (SELECT value FROM json_each(?)) GROUP BY account_id) AS c
-			WHERE c.account_id = t.account_id`, list); err != nil {
-		return false, err
-	}
-	n, err := tx.change(`DELETE FROM attempts WHERE id IN (SELECT value FROM json_each(?))`, list)
-	if err != nil {
-		return false, err
-	}
-	p.Attempts = int(n)
-	return n == stepRows, nil
+			WHERE c.account_id = t.account_id`, list)
+	p.Attempts = int(tx.change(`DELETE FROM attempts WHERE id IN (SELECT value FROM json_each(?))`, list))
+	return p.Attempts == stepRows
 }
 
 func (s *Store) Prunable(ctx context.Context, limits upkeep.PruneLimits, now time.Time) (p upkeep.Pruned, err error) {

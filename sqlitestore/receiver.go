@@ -58,18 +58,14 @@ func (s *Store) ChangeSecrets(ctx context.Context, accountID, id int64, in deliv
 		if secrets.Next != "" {
 			next = s.sealer.seal(sealWebhook, secrets.Next)
 		}
-		if err := tx.exec(`UPDATE webhooks SET secret = ?, next_secret = ?, overlap_to_ms = ?, secrets_changed_ms = ? WHERE id = ?`,
+		tx.exec(`UPDATE webhooks SET secret = ?, next_secret = ?, overlap_to_ms = ?, secrets_changed_ms = ? WHERE id = ?`,
 			s.sealer.seal(sealWebhook, secrets.Current), next, unixMilliOrNull(secrets.OverlapTo),
-			unixMilliOrNull(secrets.ChangedAt), id); err != nil {
-			return false, err
-		}
+			unixMilliOrNull(secrets.ChangedAt), id)
 		deed := app.DeedWebhookRotate
 		if had.Next != "" && secrets.Current == had.Next {
 			deed = app.DeedWebhookActivate
 		}
-		if err := tx.audit(ctx, accountID, deed, id, app.AuditNamed(w.Name)); err != nil {
-			return false, err
-		}
+		tx.audit(ctx, accountID, deed, id, app.AuditNamed(w.Name))
 		return true, keepKey(tx, accountID, in.Key, keptResult{result: id}, now)
 	})
 }

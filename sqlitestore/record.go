@@ -148,8 +148,8 @@ func (r *recorder) rejected(position int, e inbound.Incoming) (inbound.Outcome, 
 			return inbound.OutcomeDuplicate, 0, err
 		}
 	}
-	_, err := r.addItem(position, inbound.OutcomeRejected, e, *e.Fault)
-	return inbound.OutcomeRejected, 0, err
+	r.addItem(position, inbound.OutcomeRejected, e, *e.Fault)
+	return inbound.OutcomeRejected, 0, nil
 }
 
 // bankAccount finds the linked bank account that e means. only is the one that the
@@ -165,27 +165,19 @@ func (r *recorder) bankAccount(e inbound.Incoming, only int64) (app.BankAccount,
 
 // record records an element as a transaction of its own.
 func (r *recorder) record(b app.BankAccount, e inbound.Incoming) (int64, error) {
-	if err := r.keepEvent(); err != nil {
-		return 0, err
-	}
-	if err := r.keepImport(); err != nil {
-		return 0, err
-	}
+	r.keepEvent()
+	r.keepImport()
 	id, err := r.insert(b, r.report(e))
 	if err != nil {
 		return 0, err
 	}
-	if err := r.remember(e, id, 0, false); err != nil {
-		return 0, err
-	}
+	r.remember(e, id, 0, false)
 	return id, r.decide(b, r.report(e))
 }
 
 // merge notes that a transaction is the movement of e.
 func (r *recorder) merge(b app.BankAccount, e inbound.Incoming, id int64) error {
-	if err := r.remember(e, id, 0, true); err != nil {
-		return err
-	}
+	r.remember(e, id, 0, true)
 	if err := r.keepReport(b, r.report(e), id); err != nil {
 		return err
 	}
@@ -238,27 +230,20 @@ func (r *recorder) insert(b app.BankAccount, e report) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	t.ID, err = r.tx.insert(insertTransaction, b.AccountID, b.ID, e.source, string(e.EventIDChannel), nullIfZero(e.event),
+	t.ID = r.tx.insert(insertTransaction, b.AccountID, b.ID, e.source, string(e.EventIDChannel), nullIfZero(e.event),
 		nullIfZero(e.importID),
 		e.Number, string(e.Type), e.Amount, e.Content, app.SearchText(e.Content, e.Number), e.Time.Unix(), e.DateOnly, string(e.DateFlaw),
 		offset, r.now.Unix(), codeOrNull(t.Code), paymentOrNull(t.PaymentSent), nullIfZero(e.Balance), nullIfZero(e.Available),
 		e.Unclocked(), cache.payments && e.Type == app.In && match.ID == 0, t.ReceivingNumber, sepayID)
-	if err != nil {
-		return 0, err
-	}
 	r.tx.totals.addTransaction(transactionDelta{
 		id: t.ID, accountID: b.AccountID, bankAccountID: b.ID, at: e.Time, day: app.DayOf(e.Time, r.zone), direction: e.Type, amount: e.Amount,
 		receivingNumber: t.ReceivingNumber,
 	})
 	if match.ID != 0 {
-		if err := match.keep(r.tx, t, r.now); err != nil {
-			return 0, err
-		}
+		match.keep(r.tx, t, r.now)
 	}
 	if status := b.Status.AfterTransaction(); status != b.Status {
-		if err := r.tx.exec(`UPDATE bank_accounts SET status = ? WHERE id = ?`, string(status), b.ID); err != nil {
-			return 0, err
-		}
+		r.tx.exec(`UPDATE bank_accounts SET status = ? WHERE id = ?`, string(status), b.ID)
 	}
 	if e.silent || b.Status == app.BankAccountInactive {
 		return t.ID, nil
@@ -335,12 +320,9 @@ func (r *recorder) fanOut(t app.Transaction) error {
 			r.deliveries++
 			continue
 		}
-		id, err := r.tx.insert(`INSERT INTO deliveries (account_id, webhook_id, transaction_id, state, attempts, retry, due_ms,
+		id := r.tx.insert(`INSERT INTO deliveries (account_id, webhook_id, transaction_id, state, attempts, retry, due_ms,
 				created_ms, single) VALUES (?1, ?2, ?3, ?4, 0, 0, ?5, ?5, 0)`, t.AccountID, w.ID, t.ID,
 			stateNumbers[app.DeliveryPending], r.now.UnixMilli())
-		if err != nil {
-			return err
-		}
 		r.webhooks = append(r.webhooks, w.ID)
 		r.deliveries++
 		if len(r.ready) < maxReady {

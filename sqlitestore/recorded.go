@@ -7,15 +7,14 @@ import (
 
 // keepEvent adds the call to the log, once, with the numbers of a call whose
 // elements are all recorded. Where they aren't, closeEvent corrects the numbers.
-func (r *recorder) keepEvent() (err error) {
+func (r *recorder) keepEvent() {
 	if r.event != 0 || r.call.Body == nil {
-		return nil
+		return
 	}
-	r.event, err = r.tx.insert(`INSERT INTO inbound_events (account_id, source_id, channel, received_ms, body, recorded, duplicates,
+	r.event = r.tx.insert(`INSERT INTO inbound_events (account_id, source_id, channel, received_ms, body, recorded, duplicates,
 		unassigned,
 			conflicts, rejected, open) VALUES (?, ?, ?, ?, ?, ?, 0, 0, 0, 0, 0)`,
 		r.call.AccountID, nullIfZero(r.call.Source.ID), string(r.call.Channel), r.call.ReceivedAt.UnixMilli(), r.call.Body, len(r.call.Elements))
-	return err
 }
 
 func (r *recorder) closeEvent(n inbound.Recording) error {
@@ -29,13 +28,12 @@ func (r *recorder) closeEvent(n inbound.Recording) error {
 
 // keepImport adds the row of an imported file with the first transaction that it brings or
 // that another file brought.
-func (r *recorder) keepImport() (err error) {
+func (r *recorder) keepImport() {
 	if r.call.Channel != app.ChannelFile || r.call.ImportID != 0 {
-		return nil
+		return
 	}
-	r.call.ImportID, err = r.tx.insert(`INSERT INTO imports (account_id, file, imported_at) VALUES (?, ?, ?)`, r.call.AccountID,
+	r.call.ImportID = r.tx.insert(`INSERT INTO imports (account_id, file, imported_at) VALUES (?, ?, ?)`, r.call.AccountID,
 		r.call.File, r.now.Unix())
-	return err
 }
 
 // namedByImport notes that a file names a transaction which another file brought.
@@ -48,15 +46,13 @@ func (r *recorder) namedByImport(id int64) error {
 	if err != nil || !another {
 		return err
 	}
-	if err := r.keepImport(); err != nil {
-		return err
-	}
+	r.keepImport()
 	return r.tx.exec(`INSERT INTO import_repeats (import_id, transaction_id) VALUES (?, ?) ON CONFLICT DO NOTHING`, r.call.ImportID, id)
 }
 
 // closeImport adds the elements from first on that were recorded to the sums of the
 // file.
-func (r *recorder) closeImport(first int, recording *inbound.Recording) error {
+func (r *recorder) closeImport(first int, recording *inbound.Recording) {
 	recording.ImportID = r.call.ImportID
 	var in, out app.Amounts
 	for i := first; i < len(recording.Outcomes); i++ {
@@ -69,12 +65,11 @@ func (r *recorder) closeImport(first int, recording *inbound.Recording) error {
 		}
 		sum.Count, sum.Total = sum.Count+1, sum.Total+e.Amount
 	}
-	if r.call.Channel != app.ChannelFile || in.Count+out.Count == 0 {
-		return nil
+	if r.call.Channel == app.ChannelFile && in.Count+out.Count > 0 {
+		r.tx.exec(`UPDATE imports SET in_count = in_count + ?, in_amount = in_amount + ?, out_count = out_count + ?, out_amount =
+			out_amount + ?, undone_at = NULL WHERE id = ?`,
+			in.Count, in.Total, out.Count, out.Total, r.call.ImportID)
 	}
-	return r.tx.exec(`UPDATE imports SET in_count = in_count + ?, in_amount = in_amount + ?, out_count = out_count + ?, out_amount =
-		out_amount + ?, undone_at = NULL WHERE id = ?`,
-		in.Count, in.Total, out.Count, out.Total, r.call.ImportID)
 }
 
 // seenEvent is the transaction or the item that an event id stands for.
@@ -174,12 +169,9 @@ func (r *recorder) unassigned(position int, e inbound.Incoming) (inbound.Outcome
 	if r.call.Channel == app.ChannelFile {
 		return inbound.OutcomeUnassigned, 0, nil // the file keeps it
 	}
-	item, err := r.addItem(position, inbound.OutcomeUnassigned, e, app.FieldError{Field: "accountNumber", Text: app.Text{
+	item := r.addItem(position, inbound.OutcomeUnassigned, e, app.FieldError{Field: "accountNumber", Text: app.Text{
 		EN: "is not a linked bank account", VI: "chưa được liên kết",
 	}})
-	if err != nil {
-		return "", 0, err
-	}
 	return inbound.OutcomeUnassigned, 0, r.remember(e, 0, item, false)
 }
 
@@ -194,21 +186,21 @@ func (r *recorder) addConflict(position int, e inbound.Incoming) error {
 	if err != nil || kept {
 		return err
 	}
-	_, err = r.addItem(position, inbound.OutcomeConflict, e, app.FieldError{Field: "id", Text: app.Text{
+	r.addItem(position, inbound.OutcomeConflict, e, app.FieldError{Field: "id", Text: app.Text{
 		EN: "was recorded with another amount, direction or account", VI: "đã được ghi nhận với số tiền, chiều hoặc tài khoản khác",
 	}})
-	return err
+	return nil
 }
 
 // addItem keeps an element for somebody to look at. In a retry one that was
 // discarded for the same reason stays discarded.
-func (r *recorder) addItem(position int, state inbound.Outcome, e inbound.Incoming, reason app.FieldError) (int64, error) {
+func (r *recorder) addItem(position int, state inbound.Outcome, e inbound.Incoming, reason app.FieldError) int64 {
 	if why, discarded := r.discarded[position]; discarded && why == reason.Text.EN {
 		r.kept++
-		return 0, nil
+		return 0
 	}
-	if err := r.keepEvent(); err != nil || r.event == 0 {
-		return 0, err
+	if r.keepEvent(); r.event == 0 {
+		return 0
 	}
 	return r.tx.insert(`INSERT INTO inbound_items (inbound_event_id, account_id, source_id, channel, position, state, reason_field,
 		reason_en, reason_vi,
@@ -316,11 +308,9 @@ func (r *recorder) noteClosed(item waitingItem, outcome inbound.Outcome) {
 // once a step, because SQLite writes the whole row with the body again.
 func (r *recorder) closeItems() error {
 	for event, n := range r.closed {
-		if err := r.tx.exec(`UPDATE inbound_events SET unassigned = unassigned + ?1, recorded = recorded + ?2, duplicates = duplicates + ?3,
+		r.tx.exec(`UPDATE inbound_events SET unassigned = unassigned + ?1, recorded = recorded + ?2, duplicates = duplicates + ?3,
 			open = `+openItems+`
-				WHERE id = ?4`, n.unassigned, n.recorded, n.duplicates, event); err != nil {
-			return err
-		}
+				WHERE id = ?4`, n.unassigned, n.recorded, n.duplicates, event)
 	}
 	return nil
 }

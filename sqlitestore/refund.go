@@ -64,10 +64,8 @@ func (s *Store) LinkRefund(ctx context.Context, accountID, outID, inID int64) er
 		if err != nil {
 			return err
 		}
-		if err := tx.exec(`INSERT INTO refunds (transaction_id, of_id, account_id, occurred_at) VALUES (?, ?, ?, ?)`, outID, inID, accountID,
-			out.Time.Unix()); err != nil {
-			return err
-		}
+		tx.exec(`INSERT INTO refunds (transaction_id, of_id, account_id, occurred_at) VALUES (?, ?, ?, ?)`, outID, inID, accountID,
+			out.Time.Unix())
 		return tx.audit(ctx, accountID, payment.DeedRefund, outID,
 			app.AuditDetail{}.Changed("transaction_id", "", strconv.FormatInt(inID, 10)))
 	})
@@ -82,9 +80,7 @@ func (s *Store) UnlinkRefund(ctx context.Context, accountID, outID int64) error 
 		if err != nil || of == 0 {
 			return err
 		}
-		if err := tx.exec(`DELETE FROM refunds WHERE transaction_id = ?`, outID); err != nil {
-			return err
-		}
+		tx.exec(`DELETE FROM refunds WHERE transaction_id = ?`, outID)
 		return tx.audit(ctx, accountID, payment.DeedRefundUndo, outID,
 			app.AuditDetail{}.Changed("transaction_id", strconv.FormatInt(of, 10), ""))
 	})

@@ -184,15 +184,12 @@ func (r *recorder) reportedBy(b app.BankAccount, e report, by channel) (found []
 
 // keepReport keeps what e says of its transaction, where that isn't what its first report said.
 func (r *recorder) keepReport(b app.BankAccount, e report, id int64) error {
-	err := r.tx.exec(`INSERT INTO transaction_reports (transaction_id, account_id, source_id, channel, event_id, bank_account_id, number,
+	r.tx.exec(`INSERT INTO transaction_reports (transaction_id, account_id, source_id, channel, event_id, bank_account_id, number,
 		content, occurred_at, date_only, balance, available)
 		SELECT id, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12 FROM transactions
 		WHERE id = ?1 AND (number, content, occurred_at, date_only, balance, available) IS NOT (?7, ?8, ?9, ?10, ?11, ?12)`,
 		id, b.AccountID, e.source, string(e.EventIDChannel), e.EventID, b.ID, e.Number, e.Content, e.Time.Unix(), e.DateOnly,
 		nullIfZero(e.Balance), nullIfZero(e.Available))
-	if err != nil {
-		return err
-	}
 	return r.matchByReport(b, e, id)
 }
 
@@ -221,9 +218,7 @@ func (r *recorder) matchByReport(b app.BankAccount, e report, id int64) error {
 	}) {
 		return err
 	}
-	if err := match.keepLater(r.tx, t, r.now); err != nil {
-		return err
-	}
+	match.keepLater(r.tx, t, r.now)
 	return r.tx.notePaymentChange()
 }
 
@@ -236,21 +231,13 @@ func (r *recorder) mayBeRepeat(position int, b app.BankAccount, e inbound.Incomi
 	if r.call.Body == nil {
 		r.call.Body = []byte{} // rows of a file have an inbound event where somebody must look at them
 	}
-	if err := r.keepImport(); err != nil {
-		return "", 0, err
-	}
-	item, err := r.addItem(position, inbound.OutcomeMayBeRepeat, e, inbound.MayRepeat(same))
-	if err != nil {
-		return "", 0, err
-	}
+	r.keepImport()
+	item := r.addItem(position, inbound.OutcomeMayBeRepeat, e, inbound.MayRepeat(same))
 	if item != 0 {
-		err = r.tx.exec(`UPDATE inbound_items SET bank_account_id = ?, transaction_id = ?, import_id = ? WHERE id = ?`, b.ID, same,
+		r.tx.exec(`UPDATE inbound_items SET bank_account_id = ?, transaction_id = ?, import_id = ? WHERE id = ?`, b.ID, same,
 			nullIfZero(r.call.ImportID), item)
 	}
-	if err == nil {
-		err = r.remember(e, 0, item, false)
-	}
-	return inbound.OutcomeMayBeRepeat, 0, err
+	return inbound.OutcomeMayBeRepeat, 0, r.remember(e, 0, item, false)
 }
 
 // decidedItem is an item of the call that is being recorded which a later element decided.

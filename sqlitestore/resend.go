@@ -77,10 +77,7 @@ func (s *Store) ResendMany(ctx context.Context, accountID int64, historyIDs []in
 			if err != nil {
 				return r, err
 			}
-			id, err := addResend(tx, original.ID, historyID, now)
-			if err != nil {
-				return r, err
-			}
+			id := addResend(tx, original.ID, historyID, now)
 			r.Deliveries = append(r.Deliveries, delivery.Delivery{
 				ID: id, AccountID: accountID, WebhookID: original.WebhookID, TransactionID: original.TransactionID,
 				State: app.DeliveryPending, DueAt: now, CreatedAt: now, ResendOf: historyID,
@@ -88,9 +85,7 @@ func (s *Store) ResendMany(ctx context.Context, accountID int64, historyIDs []in
 		}
 		r.Count = len(r.Deliveries)
 		if r.Count > 0 {
-			if err := tx.audit(ctx, accountID, app.DeedDeliveryResend, r.Deliveries[0].ID, app.AuditDetail{Count: int64(r.Count)}); err != nil {
-				return r, err
-			}
+			tx.audit(ctx, accountID, app.DeedDeliveryResend, r.Deliveries[0].ID, app.AuditDetail{Count: int64(r.Count)})
 		}
 		return r, keepKey(tx, accountID, key, keptResult{result: int64(r.Count)}, now)
 	})
@@ -141,22 +136,16 @@ func (s *Store) Resend(ctx context.Context, accountID, historyID int64, key app.
 			if err != nil {
 				return d, err
 			}
-			if id, err = addResend(tx, original.ID, historyID, now); err != nil {
-				return d, err
-			}
-			if err := keepKey(tx, accountID, key, keptResult{result: id}, now); err != nil {
-				return d, err
-			}
-			if err := tx.audit(ctx, accountID, app.DeedDeliveryResend, id, app.AuditDetail{Count: 1}); err != nil {
-				return d, err
-			}
+			id = addResend(tx, original.ID, historyID, now)
+			keepKey(tx, accountID, key, keptResult{result: id}, now)
+			tx.audit(ctx, accountID, app.DeedDeliveryResend, id, app.AuditDetail{Count: 1})
 		}
 		return scanDelivery(tx.queryRow(`SELECT `+deliveryColumns+` FROM deliveries d WHERE d.id = ?`, id))
 	})
 }
 
 // addResend queues a new delivery with the payload of another.
-func addResend(tx *tx, deliveryID, historyID int64, now time.Time) (int64, error) {
+func addResend(tx *tx, deliveryID, historyID int64, now time.Time) int64 {
 	return tx.insert(`INSERT INTO deliveries (account_id, webhook_id, transaction_id, sample, state, attempts, retry, due_ms, created_ms,
 		resend_of, single)
 		SELECT account_id, webhook_id, transaction_id, sample, 0, 0, 0, ?1, ?1, ?2, 0 FROM deliveries WHERE id = ?3`,
@@ -195,13 +184,11 @@ func (s *Store) Replay(ctx context.Context, accountID int64, in delivery.ReplayC
 			return at, false, delivery.ErrWebhookInactive
 		}
 		more, err := replayStep(tx, in.WebhookID, &at, end, now)
-		if err == nil {
-			d := app.AuditNamed(w.Name)
-			d.Count = int64(at.count)
-			at.line, err = tx.auditCount(ctx, app.AuditLine{
-				ID: at.line, AccountID: accountID, Deed: app.DeedWebhookReplay, NounID: in.WebhookID, AuditDetail: d,
-			})
-		}
+		d := app.AuditNamed(w.Name)
+		d.Count = int64(at.count)
+		at.line = tx.auditCount(ctx, app.AuditLine{
+			ID: at.line, AccountID: accountID, Deed: app.DeedWebhookReplay, NounID: in.WebhookID, AuditDetail: d,
+		})
 		if err != nil || more {
 			return at, more, err
 		}
@@ -230,13 +217,13 @@ func replayStep(tx *tx, webhookID int64, at *replayed, end int64, now time.Time)
 	if err != nil || looked == 0 {
 		return false, err
 	}
-	n, err := tx.change(`INSERT INTO deliveries (account_id, webhook_id, transaction_id, state, attempts, retry, due_ms, created_ms,
+	n := tx.change(`INSERT INTO deliveries (account_id, webhook_id, transaction_id, state, attempts, retry, due_ms, created_ms,
 		resend_of, single)
 		SELECT d.account_id, d.webhook_id, d.transaction_id, 0, 0, 0, ?9, ?9, (SELECT max(a.id) FROM attempts a WHERE a.delivery_id = d.id), 0`+
 		next+` AND (d.created_ms, d.transaction_id, d.id) <= (?6, ?7, ?8) AND `+isLatestFailure("d.transaction_id")+order,
 		webhookID, begin.created, begin.transaction, begin.last, end, at.created, at.transaction, at.last, now.UnixMilli())
 	at.count += int(n)
-	return looked == stepRows, err
+	return looked == stepRows, nil
 }
 
 // replayEnd is the end of a window of creation times. Without one it is an hour from
@@ -287,12 +274,8 @@ func (s *Store) SendNow(ctx context.Context, accountID, id int64, key app.Idempo
 		if err := d.SendableNow(deleted, w); err != nil {
 			return err
 		}
-		if err := tx.exec(`UPDATE deliveries SET due_ms = min(due_ms, ?) WHERE id = ?`, now.UnixMilli(), id); err != nil {
-			return err
-		}
-		if err := tx.audit(ctx, accountID, app.DeedDeliverySendNow, id, app.AuditDetail{}); err != nil {
-			return err
-		}
+		tx.exec(`UPDATE deliveries SET due_ms = min(due_ms, ?) WHERE id = ?`, now.UnixMilli(), id)
+		tx.audit(ctx, accountID, app.DeedDeliverySendNow, id, app.AuditDetail{})
 		return keepKey(tx, accountID, key, keptResult{}, now)
 	})
 }
@@ -315,21 +298,18 @@ func (s *Store) SendWaiting(ctx context.Context, accountID, webhookID int64, key
 		if err := w.Sends(); err != nil {
 			return at, false, err
 		}
-		changed, err := tx.change(`UPDATE deliveries SET due_ms = ?1 WHERE id IN (
+		changed := tx.change(`UPDATE deliveries SET due_ms = ?1 WHERE id IN (
 			SELECT d.id FROM deliveries d INDEXED BY deliveries_due WHERE d.state = 0 AND d.webhook_id = ?2 AND d.retry IN (0, 1) AND d.due_ms > ?1
 			AND NOT EXISTS (SELECT 1 FROM attempts a INDEXED BY attempts_delivery WHERE a.delivery_id = d.id AND a.started_ms >= ?1)`+stepLimit+`)`,
 			now.UnixMilli(), webhookID)
-		if err != nil {
-			return at, false, err
-		}
 		at.count += int(changed)
 		d := app.AuditNamed(w.Name)
 		d.Count = int64(at.count)
-		at.line, err = tx.auditCount(ctx, app.AuditLine{
+		at.line = tx.auditCount(ctx, app.AuditLine{
 			ID: at.line, AccountID: accountID, Deed: app.DeedWebhookSendNow, NounID: webhookID, AuditDetail: d,
 		})
-		if err != nil || changed == stepRows {
-			return at, true, err
+		if changed == stepRows {
+			return at, true, nil
 		}
 		return at, false, keepKey(tx, accountID, key, keptResult{result: int64(at.count)}, now)
 	})

@@ -34,9 +34,7 @@ func (s *Store) IndexSearch(ctx context.Context) (left int64, err error) {
 				SELECT account_id, id FROM transactions t WHERE id > ?1 AND id <= ?2 AND ` + unsent + ` ON CONFLICT DO NOTHING`,
 			`UPDATE settings SET value = ?2 WHERE name = 'searched_to'`,
 		} {
-			if err := tx.exec(query, from, to); err != nil {
-				return 0, err
-			}
+			tx.exec(query, from, to)
 		}
 		return left, tx.queryRow(`SELECT max(id) - ? FROM transactions`, to).Scan(&left)
 	})

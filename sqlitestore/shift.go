@@ -67,7 +67,7 @@ func (t *tx) shiftOf(r payment.Request) (int64, error) {
 		return id, err
 	}
 	return t.insert(`INSERT INTO shifts (account_id, user_id, user_name, opened_at) VALUES (?, ?, ?, ?)`, r.AccountID, r.CashierID,
-		r.CreatedBy, r.CreatedAt.Unix())
+		r.CreatedBy, r.CreatedAt.Unix()), nil
 }
 
 // shiftBills are the bills of a shift ?1, and shiftMoney the money without a bill that came in its
@@ -129,10 +129,8 @@ func (s *Store) CloseShift(ctx context.Context, accountID, id int64, in payment.
 		if err != nil {
 			return err
 		}
-		if err := tx.exec(`UPDATE shifts SET closed_at = ?, received = ?, closing = ? WHERE id = ?`, now.Unix(), sh.Received, string(kept),
-			id); err != nil {
-			return err
-		}
+		tx.exec(`UPDATE shifts SET closed_at = ?, received = ?, closing = ? WHERE id = ?`, now.Unix(), sh.Received, string(kept),
+			id)
 		cash := ""
 		if c.Cash != nil {
 			cash = fmt.Sprint(*c.Cash)

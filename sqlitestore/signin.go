@@ -103,14 +103,9 @@ func (s *Store) SetTOTP(ctx context.Context, u access.User, in access.TOTPCreate
 		if err := useForm(tx, u.AccountID, in.Key, now); err != nil {
 			return u, err
 		}
-		if err := setRecoveryCodes(tx, u.ID, in.Codes); err != nil {
-			return u, err
-		}
-		err := tx.exec(`UPDATE users SET totp = ?, totp_step = ? WHERE account_id = ? AND id = ?`,
+		setRecoveryCodes(tx, u.ID, in.Codes)
+		tx.exec(`UPDATE users SET totp = ?, totp_step = ? WHERE account_id = ? AND id = ?`,
 			s.sealer.seal(sealTOTP, in.Secret), in.Step, u.AccountID, u.ID)
-		if err != nil {
-			return u, err
-		}
 		return endSessions(ctx, tx, app.AuditLine{AccountID: u.AccountID, Deed: app.DeedUserSecondFactor, NounID: u.ID})
 	})
 }
@@ -147,21 +142,16 @@ func (s *Store) SetRecoveryCodes(ctx context.Context, u access.User, codes [][32
 		if err := useForm(tx, u.AccountID, key, now); err != nil {
 			return err
 		}
-		if err := setRecoveryCodes(tx, u.ID, codes); err != nil {
-			return err
-		}
+		setRecoveryCodes(tx, u.ID, codes)
 		return tx.audit(ctx, u.AccountID, app.DeedUserRecovery, u.ID, app.AuditNamed(u.Name))
 	})
 }
 
-func setRecoveryCodes(tx *tx, userID int64, codes [][32]byte) error {
-	err := tx.exec(`DELETE FROM recovery_codes WHERE user_id = ?`, userID)
+func setRecoveryCodes(tx *tx, userID int64, codes [][32]byte) {
+	tx.exec(`DELETE FROM recovery_codes WHERE user_id = ?`, userID)
 	for _, hash := range codes {
-		if err == nil {
-			err = tx.exec(`INSERT INTO recovery_codes (user_id, hash) VALUES (?, ?)`, userID, hash[:])
-		}
+		tx.exec(`INSERT INTO recovery_codes (user_id, hash) VALUES (?, ?)`, userID, hash[:])
 	}
-	return err
 }
 
 const passkeyColumns = `id, user_id, name, host, created_at, last_used_at, credential_id, public_key, transports, backup_eligible,
@@ -213,15 +203,11 @@ func (s *Store) AddPasskey(
 			return u, access.ErrTooManyPasskeys
 		}
 		if first = !before.SecondFactor; first {
-			if err := setRecoveryCodes(tx, u.ID, codes); err != nil {
-				return u, err
-			}
+			setRecoveryCodes(tx, u.ID, codes)
 		}
-		if err := tx.exec(`INSERT INTO passkeys (user_id, name, host, credential_id, public_key, transports, backup_eligible, sign_count,
+		tx.exec(`INSERT INTO passkeys (user_id, name, host, credential_id, public_key, transports, backup_eligible, sign_count,
 			created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			u.ID, p.Name, p.Host, p.Credential.ID, p.PublicKey, p.Transports, p.BackupEligible, int64(p.SignCount), p.CreatedAt.Unix()); err != nil {
-			return u, err
-		}
+			u.ID, p.Name, p.Host, p.Credential.ID, p.PublicKey, p.Transports, p.BackupEligible, int64(p.SignCount), p.CreatedAt.Unix())
 		return endSessions(ctx, tx, app.AuditLine{
 			AccountID: u.AccountID, Deed: app.DeedUserPasskeyAdd, NounID: u.ID, AuditDetail: app.AuditDetail{}.Changed("name", "", p.Name),
 		})
@@ -240,9 +226,7 @@ func (s *Store) RenamePasskey(ctx context.Context, u access.User, id int64, name
 		if err != nil {
 			return err
 		}
-		if err := tx.exec(`UPDATE passkeys SET name = ? WHERE id = ?`, name, id); err != nil {
-			return err
-		}
+		tx.exec(`UPDATE passkeys SET name = ? WHERE id = ?`, name, id)
 		return tx.auditChange(ctx, u.AccountID, app.DeedUserPasskeyRename, u.ID, app.AuditNamed(u.Name).Changed("name", before, name))
 	})
 }
@@ -253,18 +237,16 @@ func (s *Store) RemovePasskey(ctx context.Context, u access.User, id int64) (acc
 		if err != nil {
 			return u, err
 		}
-		if err := tx.exec(`DELETE FROM passkeys WHERE id = ?`, id); err != nil {
-			return u, err
-		}
+		tx.exec(`DELETE FROM passkeys WHERE id = ?`, id)
 		left, err := txUser(tx, u.AccountID, u.ID)
 		if err == nil && left.MustEnrol {
 			err = access.ErrLastFactor
 		}
-		if err == nil && !left.SecondFactor {
-			err = setRecoveryCodes(tx, u.ID, nil)
-		}
 		if err != nil {
 			return u, err
+		}
+		if !left.SecondFactor {
+			setRecoveryCodes(tx, u.ID, nil)
 		}
 		return endSessions(ctx, tx, app.AuditLine{
 			AccountID: u.AccountID, Deed: app.DeedUserPasskeyRemove, NounID: u.ID, AuditDetail: app.AuditDetail{}.Changed("name", "", name),
@@ -295,13 +277,9 @@ func (s *Store) RemoveSecondFactor(ctx context.Context, accountID, id int64) (ac
 			return access.User{}, err
 		}
 		for _, table := range []string{"recovery_codes", "passkeys"} {
-			if err := tx.exec(`DELETE FROM `+table+` WHERE user_id = ?`, id); err != nil {
-				return access.User{}, err
-			}
+			tx.exec(`DELETE FROM `+table+` WHERE user_id = ?`, id)
 		}
-		if err := tx.exec(`UPDATE users SET totp = NULL WHERE account_id = ? AND id = ?`, accountID, id); err != nil {
-			return access.User{}, err
-		}
+		tx.exec(`UPDATE users SET totp = NULL WHERE account_id = ? AND id = ?`, accountID, id)
 		return endSessions(ctx, tx, app.AuditLine{AccountID: accountID, Deed: app.DeedUserFactorOff, NounID: id})
 	})
 }
@@ -312,9 +290,7 @@ func (s *Store) SetNeedsSecondFactor(ctx context.Context, accountID int64, needs
 		if err != nil {
 			return err
 		}
-		if err := tx.exec(`UPDATE accounts SET needs_second_factor = ? WHERE id = ?`, needs, accountID); err != nil {
-			return err
-		}
+		tx.exec(`UPDATE accounts SET needs_second_factor = ? WHERE id = ?`, needs, accountID)
 		d := app.AuditNamed(a.Name).Changed("needs_second_factor", strconv.FormatBool(a.NeedsSecondFactor), strconv.FormatBool(needs))
 		return tx.auditChange(ctx, accountID, app.DeedAccountChange, accountID, d)
 	})

@@ -49,18 +49,13 @@ func (s *Store) CreateSource(ctx context.Context, src inbound.Source, newName bo
 		if err != nil {
 			return src, err
 		}
-		src.ID, err = tx.insert(`INSERT INTO sources (account_id, name, provider, auth, token, secret, bearer_hash, bank_account_id, options,
+		src.ID = tx.insert(`INSERT INTO sources (account_id, name, provider, auth, token, secret, bearer_hash, bank_account_id, options,
 			api_key, api_url, list_from, created_at)
 				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 			src.AccountID, src.Name, string(src.Provider), string(src.Auth), src.Token, s.sealer.seal(sealSource, src.Secret),
 			bearerHash(src), nullIfZero(src.BankAccountID), options, apiKey, src.APIURL, unixOrNull(src.ListFrom), src.CreatedAt.Unix())
-		if err != nil {
-			return src, err
-		}
-		if err := tx.audit(ctx, src.AccountID, app.DeedSourceCreate, src.ID,
-			app.AuditNamed(src.Name).Changed("provider", "", string(src.Provider))); err != nil {
-			return src, err
-		}
+		tx.audit(ctx, src.AccountID, app.DeedSourceCreate, src.ID,
+			app.AuditNamed(src.Name).Changed("provider", "", string(src.Provider)))
 		return src, keepKey(tx, src.AccountID, key, keptResult{result: src.ID}, now)
 	})
 }
@@ -202,9 +197,7 @@ func (s *Store) AddSourceSenders(ctx context.Context, accountID, id int64, sende
 		if err != nil {
 			return src, err
 		}
-		if err := tx.exec(`UPDATE sources SET options = ? WHERE id = ?`, options, id); err != nil {
-			return src, err
-		}
+		tx.exec(`UPDATE sources SET options = ? WHERE id = ?`, options, id)
 		return src, tx.auditChange(ctx, accountID, app.DeedSourceChange, id,
 			app.AuditNamed(src.Name).Changed("senders", before, strings.Join(src.Options.Senders, ", ")))
 	})
@@ -223,13 +216,8 @@ func (s *Store) SetSourceSecret(ctx context.Context, accountID, id int64, in inb
 		if err := bearerFree(tx, src); err != nil {
 			return src, err
 		}
-		err = tx.exec(`UPDATE sources SET secret = ?, bearer_hash = ? WHERE id = ?`, s.sealer.seal(sealSource, in.Secret), bearerHash(src), id)
-		if err != nil {
-			return src, err
-		}
-		if err := tx.audit(ctx, accountID, app.DeedSourceRotate, id, app.AuditNamed(src.Name)); err != nil {
-			return src, err
-		}
+		tx.exec(`UPDATE sources SET secret = ?, bearer_hash = ? WHERE id = ?`, s.sealer.seal(sealSource, in.Secret), bearerHash(src), id)
+		tx.audit(ctx, accountID, app.DeedSourceRotate, id, app.AuditNamed(src.Name))
 		return src, keepKey(tx, accountID, in.Key, keptResult{result: id}, now)
 	})
 }
@@ -244,10 +232,8 @@ func (s *Store) SetSourceAPIKey(ctx context.Context, accountID, id int64, apiKey
 		if src.ListFrom.IsZero() {
 			src.ListFrom = now
 		}
-		if err := tx.exec(`UPDATE sources SET api_key = ?, list_from = ?, poll_error = '' WHERE id = ?`,
-			s.sealer.seal(sealAPIKey, apiKey), unixOrNull(src.ListFrom), id); err != nil {
-			return src, err
-		}
+		tx.exec(`UPDATE sources SET api_key = ?, list_from = ?, poll_error = '' WHERE id = ?`,
+			s.sealer.seal(sealAPIKey, apiKey), unixOrNull(src.ListFrom), id)
 		return src, tx.audit(ctx, accountID, app.DeedSourceAPIKey, id, app.AuditNamed(src.Name))
 	})
 }
@@ -257,9 +243,7 @@ func (s *Store) RemoveSource(ctx context.Context, accountID, id int64, now time.
 		if src, err = s.txSource(tx, accountID, id); err != nil {
 			return src, err
 		}
-		if err := tx.exec(`UPDATE sources SET removed_at = ? WHERE id = ?`, now.Unix(), id); err != nil {
-			return src, err
-		}
+		tx.exec(`UPDATE sources SET removed_at = ? WHERE id = ?`, now.Unix(), id)
 		return src, tx.audit(ctx, accountID, app.DeedSourceRemove, id, app.AuditNamed(src.Name))
 	})
 	return err
@@ -322,10 +306,10 @@ func (s *Store) RecordPage(ctx context.Context, call inbound.Call, progress stri
 
 func (s *Store) NotePollFault(ctx context.Context, sourceID int64, fault inbound.PollFault) (bool, error) {
 	return writing(ctx, s, func(tx *tx) (bool, error) {
-		n, err := tx.change(`UPDATE sources SET poll_error = ?2 WHERE id = ?1 AND poll_error NOT IN (?2, ?3) AND removed_at IS NULL`,
+		n := tx.change(`UPDATE sources SET poll_error = ?2 WHERE id = ?1 AND poll_error NOT IN (?2, ?3) AND removed_at IS NULL`,
 			sourceID, string(fault), string(inbound.PollKeyRefused))
-		if err != nil || n == 0 || fault != inbound.PollKeyRefused {
-			return n > 0, err
+		if n == 0 || fault != inbound.PollKeyRefused {
+			return n > 0, nil
 		}
 		return true, failServed(tx, sourceID)
 	})

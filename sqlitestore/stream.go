@@ -89,13 +89,11 @@ func (s *Store) StreamTransactions(ctx context.Context, st stream.Stream, after 
 // noteRemoval keeps which transactions of an account are about to be removed, of the last
 // inbound.MaxRemovals commits.
 func noteRemoval(tx *tx, accountID int64, ids []int64) error {
-	if err := tx.exec(`INSERT INTO removed_transactions (account_id, number, transaction_id, bank_account_id, type, code,
+	tx.exec(`INSERT INTO removed_transactions (account_id, number, transaction_id, bank_account_id, type, code,
 				receiving_number)
 			SELECT t.account_id, (SELECT coalesce(max(number), 0) + 1 FROM removed_transactions), t.id, t.bank_account_id, t.type,
 				coalesce(t.code, ''), t.receiving_number
-			FROM json_each(?) k CROSS JOIN transactions t ON t.id = k.value`, joinIDs(ids)); err != nil {
-		return err
-	}
+			FROM json_each(?) k CROSS JOIN transactions t ON t.id = k.value`, joinIDs(ids))
 	return tx.exec(`DELETE FROM removed_transactions WHERE account_id = ?1
 		AND number <= (SELECT DISTINCT number FROM removed_transactions WHERE account_id = ?1 ORDER BY number DESC LIMIT 1 OFFSET ?2)`, accountID,
 		inbound.MaxRemovals)
@@ -149,20 +147,15 @@ func (s *Store) CreateStream(
 		if c.Position, err = streamStart(tx, since); err != nil {
 			return c, err
 		}
-		c.ID, err = tx.insert(`INSERT INTO streams (account_id, name, url, topic, username, bank_account_id, type, code_prefix, is_active,
+		c.ID = tx.insert(`INSERT INTO streams (account_id, name, url, topic, username, bank_account_id, type, code_prefix, is_active,
 			created_at, mark, secret, password, first, position, reached, reached_type, sent, problem_en, problem_vi)
 				VALUES (?, ?, ?, ?, ?, ?, ?7, ?, ?, ?, ?, ?, ?, ?14, ?14, 0, ?7, 0, '', '')`,
 			st.AccountID, st.Name, st.URL, st.Topic, st.Username, nullIfZero(st.BankAccountID), string(st.Type), st.CodePrefix, st.IsActive,
 			st.CreatedAt.Unix(),
 			"str_"+strings.ToLower(rand.Text()[:12]), s.sealer.seal(sealStream, secrets.Secret),
 			s.sealer.seal(sealStreamPassword, secrets.Password), c.Position)
-		if err != nil {
-			return c, err
-		}
-		if err := tx.audit(ctx, st.AccountID, app.DeedStreamCreate, c.ID,
-			app.AuditNamed(st.Name).Changed("url", "", st.URL).Changed("topic", "", st.Topic)); err != nil {
-			return c, err
-		}
+		tx.audit(ctx, st.AccountID, app.DeedStreamCreate, c.ID,
+			app.AuditNamed(st.Name).Changed("url", "", st.URL).Changed("topic", "", st.Topic))
 		return c, keepKey(tx, st.AccountID, key, keptResult{result: c.ID}, st.CreatedAt)
 	})
 	return c.Stream, c.made, err
@@ -217,10 +210,8 @@ func (s *Store) UpdateStream(ctx context.Context, accountID, id int64, u stream.
 			if st.Position, err = streamStart(tx, u.SinceID); err != nil {
 				return st, err
 			}
-			if err := tx.exec(`INSERT INTO settings (name, value) VALUES ('stream_moves_' || ?, 1)
-					ON CONFLICT (name) DO UPDATE SET value = CAST(value AS INTEGER) + 1`, id); err != nil {
-				return st, err
-			}
+			tx.exec(`INSERT INTO settings (name, value) VALUES ('stream_moves_' || ?, 1)
+					ON CONFLICT (name) DO UPDATE SET value = CAST(value AS INTEGER) + 1`, id)
 		}
 		d := app.AuditNamed(before.Name).Changed("name", before.Name, st.Name).Changed("url", before.URL, st.URL).Changed("topic",
 			before.Topic, st.Topic).
@@ -229,17 +220,13 @@ func (s *Store) UpdateStream(ctx context.Context, accountID, id int64, u stream.
 			Changed("is_active", strconv.FormatBool(before.IsActive), strconv.FormatBool(st.IsActive))
 		if c := u.Credentials; c != nil {
 			st.Username = c.Username
-			if err := tx.exec(`UPDATE streams SET password = ? WHERE id = ?`, s.sealer.seal(sealStreamPassword, c.Password), id); err != nil {
-				return st, err
-			}
+			tx.exec(`UPDATE streams SET password = ? WHERE id = ?`, s.sealer.seal(sealStreamPassword, c.Password), id)
 			// even where only the password has changed
 			d.Changes = append(d.Changes, app.AuditChange{Field: "username", From: before.Username, To: st.Username})
 		}
-		if err := tx.exec(`UPDATE streams SET name = ?, url = ?, topic = ?, username = ?, reached_type = iif(type = ?5, reached_type, 'ALL'),
+		tx.exec(`UPDATE streams SET name = ?, url = ?, topic = ?, username = ?, reached_type = iif(type = ?5, reached_type, 'ALL'),
 			type = ?5, position = ?6, first = min(first, ?6) WHERE id = ?7`,
-			st.Name, st.URL, st.Topic, st.Username, string(st.Type), st.Position, id); err != nil {
-			return st, err
-		}
+			st.Name, st.URL, st.Topic, st.Username, string(st.Type), st.Position, id)
 		return st, tx.auditChange(ctx, accountID, app.DeedStreamChange, id, d)
 	})
 }
@@ -276,13 +263,9 @@ func (s *Store) DeleteStream(ctx context.Context, accountID, id int64, now time.
 		if err != nil {
 			return err
 		}
-		if err := tx.exec(`DELETE FROM settings WHERE name = 'stream_moves_' || ?`, id); err != nil {
-			return err
-		}
-		if err := tx.exec(`UPDATE streams SET deleted_at = ?, is_active = 0, secret = x'', password = x'' WHERE id = ?`,
-			now.Unix(), id); err != nil {
-			return err
-		}
+		tx.exec(`DELETE FROM settings WHERE name = 'stream_moves_' || ?`, id)
+		tx.exec(`UPDATE streams SET deleted_at = ?, is_active = 0, secret = x'', password = x'' WHERE id = ?`,
+			now.Unix(), id)
 		return tx.audit(ctx, accountID, app.DeedStreamDelete, id, app.AuditNamed(st.Name))
 	})
 }
@@ -300,14 +283,9 @@ func (s *Store) RotateStreamSecret(ctx context.Context, accountID, id int64, in 
 		if st.SecretLost { // the password is lost with it
 			password = s.sealer.seal(sealStreamPassword, "")
 		}
-		err = tx.exec(`UPDATE streams SET secret = ?, password = coalesce(?, password) WHERE id = ?`,
+		tx.exec(`UPDATE streams SET secret = ?, password = coalesce(?, password) WHERE id = ?`,
 			s.sealer.seal(sealStream, in.Secret), password, id)
-		if err != nil {
-			return false, err
-		}
-		if err := tx.audit(ctx, accountID, app.DeedStreamRotate, id, app.AuditNamed(st.Name)); err != nil {
-			return false, err
-		}
+		tx.audit(ctx, accountID, app.DeedStreamRotate, id, app.AuditNamed(st.Name))
 		return true, keepKey(tx, accountID, in.Key, keptResult{result: id}, now)
 	})
 }
@@ -316,9 +294,7 @@ func (s *Store) RotateStreamSecret(ctx context.Context, accountID, id int64, in 
 // What was sent is in the broker, also where the stream was moved or deleted meanwhile.
 func (s *Store) SettleStream(ctx context.Context, p stream.Progress) error {
 	return s.write(ctx, func(tx *tx) error {
-		if err := tx.exec(`UPDATE streams SET reached = max(reached, ?) WHERE id = ?`, p.Tried, p.StreamID); err != nil {
-			return err
-		}
+		tx.exec(`UPDATE streams SET reached = max(reached, ?) WHERE id = ?`, p.Tried, p.StreamID)
 		return tx.exec(`UPDATE streams AS s SET position = ?, sent = sent + ?, sent_ms = coalesce(?, sent_ms),
 				failing_ms = iif(is_active, ?, NULL), problem_en = iif(is_active, ?, ''), problem_vi = iif(is_active, ?, '')
 				WHERE id = ? AND position = ? AND `+streamMoves+` = ? AND deleted_at IS NULL`,

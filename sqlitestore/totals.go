@@ -105,30 +105,18 @@ func (t *totals) addCall(sourceID int64, at time.Time, transaction bool) {
 
 // flush writes all of it, in the transaction that adds the rows.
 func (t *totals) flush(tx *tx) error {
-	f := &flusher{tx: tx}
-	if len(t.transactions) > 0 {
-		t.flushTransactions(f)
-	}
-	if len(t.attempts) > 0 {
-		t.flushAttempts(f)
-		t.flushHealth(f)
-	}
-	t.flushCalls(f)
-	t.flushBalances(f)
-	return f.err
-}
-
-// flusher runs statements until one fails. What follows must not run: SQLite
-// may have ended the transaction.
-type flusher struct {
-	tx  *tx
-	err error
-}
-
-func (f *flusher) exec(query string, args ...any) {
-	if f.err == nil {
-		f.err = f.tx.exec(query, args...)
-	}
+	return tx.together(func() error {
+		if len(t.transactions) > 0 {
+			t.flushTransactions(tx)
+		}
+		if len(t.attempts) > 0 {
+			t.flushAttempts(tx)
+			t.flushHealth(tx)
+		}
+		t.flushCalls(tx)
+		t.flushBalances(tx)
+		return nil
+	})
 }
 
 type dayKey struct {
@@ -140,7 +128,7 @@ type dayKey struct {
 
 const addAmounts = ` ON CONFLICT DO UPDATE SET count = count + excluded.count, amount = amount + excluded.amount`
 
-func (t *totals) flushTransactions(f *flusher) {
+func (t *totals) flushTransactions(tx *tx) {
 	type flow struct{ in, out app.Amounts }
 	accounts, bankAccounts := map[int64]flow{}, map[int64]app.Amounts{}
 	accountDays, bankAccountDays, numberDays := map[dayKey]app.Amounts{}, map[dayKey]app.Amounts{}, map[dayKey]app.Amounts{}
@@ -162,34 +150,34 @@ func (t *totals) flushTransactions(f *flusher) {
 		}
 	}
 	for id, sums := range accounts {
-		f.exec(`UPDATE account_totals SET in_count = in_count + ?, in_amount = in_amount + ?, out_count = out_count + ?, out_amount = out_amount
+		tx.exec(`UPDATE account_totals SET in_count = in_count + ?, in_amount = in_amount + ?, out_count = out_count + ?, out_amount = out_amount
 			+ ? WHERE account_id = ?`,
 			sums.in.Count, sums.in.Total, sums.out.Count, sums.out.Total, id)
 	}
 	for id, sum := range bankAccounts {
-		f.exec(`INSERT INTO bank_account_totals (bank_account_id, count, amount) VALUES (?, ?, ?)`+addAmounts, id, sum.Count, sum.Total)
+		tx.exec(`INSERT INTO bank_account_totals (bank_account_id, count, amount) VALUES (?, ?, ?)`+addAmounts, id, sum.Count, sum.Total)
 	}
 	for key, sum := range accountDays {
-		f.exec(`INSERT INTO account_days (account_id, day, type, count, amount) VALUES (?, ?, ?, ?, ?)`+addAmounts,
+		tx.exec(`INSERT INTO account_days (account_id, day, type, count, amount) VALUES (?, ?, ?, ?, ?)`+addAmounts,
 			key.owner, int64(key.day), string(key.direction), sum.Count, sum.Total)
 	}
 	for key, sum := range bankAccountDays {
-		f.exec(`INSERT INTO bank_account_days (bank_account_id, day, type, count, amount) VALUES (?, ?, ?, ?, ?)`+addAmounts,
+		tx.exec(`INSERT INTO bank_account_days (bank_account_id, day, type, count, amount) VALUES (?, ?, ?, ?, ?)`+addAmounts,
 			key.owner, int64(key.day), string(key.direction), sum.Count, sum.Total)
 	}
 	for key, sum := range numberDays {
-		f.exec(`INSERT INTO receiving_number_days (bank_account_id, receiving_number, day, type, count, amount) VALUES (?, ?, ?, ?, ?, ?)`+
+		tx.exec(`INSERT INTO receiving_number_days (bank_account_id, receiving_number, day, type, count, amount) VALUES (?, ?, ?, ?, ?, ?)`+
 			addAmounts, key.owner, key.number, int64(key.day), string(key.direction), sum.Count, sum.Total)
 	}
 	for _, d := range t.transactions {
 		if d.removed { // perhaps the last of its day
-			f.exec(`DELETE FROM account_days WHERE account_id = ? AND day = ? AND type = ? AND count = 0`, d.accountID, int64(d.day),
+			tx.exec(`DELETE FROM account_days WHERE account_id = ? AND day = ? AND type = ? AND count = 0`, d.accountID, int64(d.day),
 				string(d.direction))
-			f.exec(`DELETE FROM bank_account_days WHERE bank_account_id = ? AND day = ? AND type = ? AND count = 0`, d.bankAccountID, int64(d.day),
+			tx.exec(`DELETE FROM bank_account_days WHERE bank_account_id = ? AND day = ? AND type = ? AND count = 0`, d.bankAccountID, int64(d.day),
 				string(d.direction))
-			f.exec(`DELETE FROM receiving_number_days WHERE bank_account_id = ? AND receiving_number = ? AND day = ? AND type = ? AND count = 0`,
+			tx.exec(`DELETE FROM receiving_number_days WHERE bank_account_id = ? AND receiving_number = ? AND day = ? AND type = ? AND count = 0`,
 				d.bankAccountID, d.receivingNumber, int64(d.day), string(d.direction))
-			f.exec(`DELETE FROM bank_account_totals WHERE bank_account_id = ? AND count = 0`, d.bankAccountID)
+			tx.exec(`DELETE FROM bank_account_totals WHERE bank_account_id = ? AND count = 0`, d.bankAccountID)
 		}
 	}
 }
@@ -201,7 +189,7 @@ func (d transactionDelta) addTo(a app.Amounts) app.Amounts {
 	return app.Amounts{Count: a.Count + 1, Total: a.Total + d.amount}
 }
 
-func (t *totals) flushAttempts(f *flusher) {
+func (t *totals) flushAttempts(tx *tx) {
 	type sum struct{ made, failed int64 }
 	sums := map[int64]sum{}
 	for _, d := range t.attempts {
@@ -213,7 +201,7 @@ func (t *totals) flushAttempts(f *flusher) {
 		sums[d.accountID] = s
 	}
 	for id, s := range sums {
-		f.exec(`UPDATE account_totals SET attempts_made = attempts_made + ?1, attempts_failed = attempts_failed + ?2, history_rows =
+		tx.exec(`UPDATE account_totals SET attempts_made = attempts_made + ?1, attempts_failed = attempts_failed + ?2, history_rows =
 			history_rows + ?1 WHERE account_id = ?3`,
 			s.made, s.failed, id)
 	}
@@ -221,21 +209,21 @@ func (t *totals) flushAttempts(f *flusher) {
 
 // flushCalls notes at each source when it was called last, and when a call of
 // it last recorded a transaction.
-func (t *totals) flushCalls(f *flusher) {
+func (t *totals) flushCalls(tx *tx) {
 	last := map[int64]callDelta{}
 	for _, d := range t.calls {
 		d.transaction = d.transaction || last[d.sourceID].transaction
 		last[d.sourceID] = d
 	}
 	for id, d := range last {
-		f.exec(`UPDATE sources SET last_call_at = ?1, last_transaction_at = iif(?2, ?1, last_transaction_at) WHERE id = ?3`,
+		tx.exec(`UPDATE sources SET last_call_at = ?1, last_transaction_at = iif(?2, ?1, last_transaction_at) WHERE id = ?3`,
 			d.at.Unix(), d.transaction, id)
 	}
 }
 
 // flushBalances keeps the last balance of each day. Of several transactions in
 // one second the one that came last counts, since lists are in that order.
-func (t *totals) flushBalances(f *flusher) {
+func (t *totals) flushBalances(tx *tx) {
 	type key struct {
 		bankAccountID int64
 		day           app.Day
@@ -248,7 +236,7 @@ func (t *totals) flushBalances(f *flusher) {
 		}
 	}
 	for _, d := range last {
-		f.exec(`INSERT INTO bank_account_balances (bank_account_id, day, amount, at, source_id) VALUES (?1, ?2, ?3, ?4, ?5)
+		tx.exec(`INSERT INTO bank_account_balances (bank_account_id, day, amount, at, source_id) VALUES (?1, ?2, ?3, ?4, ?5)
 				ON CONFLICT DO UPDATE SET amount = ?3, at = ?4, source_id = ?5 WHERE at <= ?4`,
 			d.bankAccountID, int64(d.day), d.amount, d.at.Unix(), d.sourceID)
 	}
@@ -266,7 +254,7 @@ type streak struct {
 	succeeded      bool
 }
 
-func (t *totals) flushHealth(f *flusher) {
+func (t *totals) flushHealth(tx *tx) {
 	hours, streaks := map[hourKey]delivery.HourHealth{}, map[int64]streak{}
 	for _, d := range t.attempts { // in the order of their ids
 		row := streaks[d.webhookID]
@@ -290,12 +278,12 @@ func (t *totals) flushHealth(f *flusher) {
 		hours[key] = hour
 	}
 	for key, hour := range hours {
-		f.exec(`INSERT INTO webhook_hours (webhook_id, hour, succeeded, failed) VALUES (?, ?, ?, ?)
+		tx.exec(`INSERT INTO webhook_hours (webhook_id, hour, succeeded, failed) VALUES (?, ?, ?, ?)
 				ON CONFLICT DO UPDATE SET succeeded = succeeded + excluded.succeeded, failed = failed + excluded.failed`,
 			key.webhookID, key.hour, hour.Succeeded, hour.Failed)
 	}
 	for id, row := range streaks {
-		f.exec(`INSERT INTO webhook_totals (webhook_id, last_attempt_id, failed_in_row) VALUES (?1, ?2, ?3)
+		tx.exec(`INSERT INTO webhook_totals (webhook_id, last_attempt_id, failed_in_row) VALUES (?1, ?2, ?3)
 				ON CONFLICT DO UPDATE SET last_attempt_id = ?2, failed_in_row = iif(?4, 0, failed_in_row) + ?3`,
 			id, row.lastID, row.failed, row.succeeded)
 	}

@@ -132,10 +132,8 @@ func (s *Store) SetNote(ctx context.Context, accountID, transactionID int64, che
 		if err != nil || present.Text == note.Text {
 			return err
 		}
-		if err := tx.audit(ctx, accountID, app.DeedTransactionNote, transactionID,
-			app.AuditDetail{}.Changed("note", present.Text, note.Text)); err != nil {
-			return err
-		}
+		tx.audit(ctx, accountID, app.DeedTransactionNote, transactionID,
+			app.AuditDetail{}.Changed("note", present.Text, note.Text))
 		if note.Text == "" {
 			return tx.exec(`DELETE FROM transaction_notes WHERE transaction_id = ?`, transactionID)
 		}

@@ -1,6 +1,7 @@
 package sqlitestore
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"database/sql/driver"
@@ -18,6 +19,10 @@ import (
 // tx is the transaction that a caller's work runs in, on the writer's
 // connection. Every statement is prepared once for the life of the process.
 //
+// A write that fails is the failure of the job: no later statement of the job runs, each
+// returns that error, and so does the job. So a job reads the error of a query, which it
+// decides by, and may leave that of a write.
+//
 // It talks to the driver itself. database/sql guards connections that are
 // shared; the writer's isn't, and without the guard a statement takes a quarter
 // less time (3.6 instead of 4.5 µs for an insert or a look-up by key, measured
@@ -28,6 +33,7 @@ type tx struct {
 	stmts   map[string]*statement
 	args    []driver.NamedValue // used again for every statement
 	totals  *totals
+	failed  error // of the first write of the running job that failed
 	changes int64 // rows written since the process began
 	step    stepBegin
 	unnamed func() app.Actor    // see Options
@@ -63,6 +69,9 @@ func (t *tx) close() error {
 // prepare gives the statement of a query, prepared, and its arguments as the driver
 // takes them. They are valid until the next call.
 func (t *tx) prepare(query string, args []any) (*statement, []driver.NamedValue, error) {
+	if t.failed != nil {
+		return nil, nil, t.failed
+	}
 	stmt, err := t.statement(query)
 	if err != nil {
 		return nil, nil, err
@@ -103,39 +112,65 @@ func insertInto(table, columns string) string {
 	return `INSERT INTO ` + table + ` (` + columns + `) VALUES (?` + strings.Repeat(`, ?`, strings.Count(columns, ",")) + `)`
 }
 
-// exec runs a statement. It takes no context: an interrupted statement would
-// undo the work of others.
-func (t *tx) exec(query string, args ...any) error {
+// control runs a statement that belongs to no job, such as COMMIT.
+func (t *tx) control(query string, args ...any) error {
 	_, err := t.run(query, args)
 	return err
 }
 
+// together runs fn, whose writes fail together, and returns the error of the first of them that
+// failed, or else its own.
+func (t *tx) together(fn func() error) error {
+	err := fn()
+	err, t.failed = cmp.Or(t.failed, err), nil
+	return err
+}
+
+// exec runs a statement. It takes no context: an interrupted statement would
+// undo the work of others.
+func (t *tx) exec(query string, args ...any) error {
+	_, err := t.write(query, args)
+	return err
+}
+
 // insert runs a statement and gives the id of the row that it inserted.
-func (t *tx) insert(query string, args ...any) (int64, error) {
-	result, err := t.run(query, args)
-	if err != nil {
-		return 0, err
+func (t *tx) insert(query string, args ...any) (id int64) {
+	result, err := t.write(query, args)
+	if err == nil {
+		id, err = result.LastInsertId()
 	}
-	return result.LastInsertId()
+	t.fail(err)
+	return id
 }
 
 // change runs a statement and gives how many rows it changed.
-func (t *tx) change(query string, args ...any) (int64, error) {
-	result, err := t.run(query, args)
-	if err != nil {
-		return 0, err
+func (t *tx) change(query string, args ...any) (rows int64) {
+	result, err := t.write(query, args)
+	if err == nil {
+		rows, err = result.RowsAffected()
 	}
-	return result.RowsAffected()
+	t.fail(err)
+	return rows
 }
 
 // changeOne runs a statement that changes one row. Where there is no such row it
 // returns the error none.
 func (t *tx) changeOne(none error, query string, args ...any) error {
-	n, err := t.change(query, args...)
-	if err == nil && n == 0 {
-		err = none
+	if t.change(query, args...) == 0 {
+		return cmp.Or(t.failed, none)
 	}
+	return nil
+}
+
+// fail makes err, if it isn't nil, the failure of the job.
+func (t *tx) fail(err error) error {
+	t.failed = cmp.Or(t.failed, err)
 	return err
+}
+
+func (t *tx) write(query string, args []any) (driver.Result, error) {
+	result, err := t.run(query, args)
+	return result, t.fail(err)
 }
 
 func (t *tx) run(query string, args []any) (driver.Result, error) {
@@ -177,7 +212,7 @@ func (t *tx) queryRow(query string, args ...any) scanner {
 
 // rollback ends the transaction. It is safe where SQLite has ended it already.
 func (t *tx) rollback() {
-	_ = t.exec(`ROLLBACK`)
+	_ = t.control(`ROLLBACK`)
 	t.forgetCache()
 }
 

@@ -63,7 +63,7 @@ func insertUser(tx *tx, u access.User, hash string) (access.User, error) {
 		return u, err
 	}
 	u.Generation = newGeneration()
-	u.ID, err = tx.insert(`INSERT INTO users (account_id, name, role, password, generation, created_at) VALUES (?, ?, ?, ?, ?, ?)`,
+	u.ID = tx.insert(`INSERT INTO users (account_id, name, role, password, generation, created_at) VALUES (?, ?, ?, ?, ?, ?)`,
 		u.AccountID, u.Name, string(u.Role), hash, u.Generation, u.CreatedAt.Unix())
 	return u, err
 }
@@ -123,9 +123,7 @@ func (s *Store) CreateFirstUser(ctx context.Context, u access.User, hash string,
 		if u, err = insertUser(tx, u, hash); err != nil {
 			return u, err
 		}
-		if err := tx.audit(actingUser(ctx, u), u.AccountID, app.DeedUserCreate, u.ID, userCreated(u)); err != nil {
-			return u, err
-		}
+		tx.audit(actingUser(ctx, u), u.AccountID, app.DeedUserCreate, u.ID, userCreated(u))
 		return u, tx.exec(`UPDATE settings SET value = '' WHERE name = 'set_up'`)
 	})
 }
@@ -156,9 +154,7 @@ func (s *Store) SetPassword(ctx context.Context, u access.User, hash string, key
 		if err := useForm(tx, u.AccountID, key, now); err != nil {
 			return u, err
 		}
-		if err := tx.exec(`UPDATE users SET password = ? WHERE account_id = ? AND id = ?`, hash, u.AccountID, u.ID); err != nil {
-			return u, err
-		}
+		tx.exec(`UPDATE users SET password = ? WHERE account_id = ? AND id = ?`, hash, u.AccountID, u.ID)
 		return endSessions(ctx, tx, app.AuditLine{AccountID: u.AccountID, Deed: app.DeedUserPassword, NounID: u.ID})
 	})
 }
@@ -175,14 +171,11 @@ func endSessions(ctx context.Context, tx *tx, l app.AuditLine) (access.User, err
 	if err := stillSignedIn(ctx, tx, l.NounID); err != nil {
 		return access.User{}, err
 	}
-	err := tx.changeOne(access.ErrNoUser, `UPDATE users SET generation = ? WHERE account_id = ? AND id = ?`,
-		newGeneration(), l.AccountID, l.NounID)
-	if err == nil {
-		err = tx.exec(`DELETE FROM phones WHERE user_id = ?`, l.NounID)
-	}
-	if err != nil {
+	if err := tx.changeOne(access.ErrNoUser, `UPDATE users SET generation = ? WHERE account_id = ? AND id = ?`,
+		newGeneration(), l.AccountID, l.NounID); err != nil {
 		return access.User{}, err
 	}
+	tx.exec(`DELETE FROM phones WHERE user_id = ?`, l.NounID)
 	u, err := txUser(tx, l.AccountID, l.NounID)
 	if err != nil {
 		return u, err
@@ -222,12 +215,8 @@ func (s *Store) SetRole(ctx context.Context, accountID, id int64, role access.Ro
 		}
 		before := u.Role
 		u.Role, u.Generation = role, newGeneration()
-		if err := tx.exec(`UPDATE users SET role = ?, generation = ? WHERE id = ?`, string(role), u.Generation, id); err != nil {
-			return u, err
-		}
-		if err := tx.exec(`DELETE FROM phones WHERE user_id = ?`, id); err != nil {
-			return u, err
-		}
+		tx.exec(`UPDATE users SET role = ?, generation = ? WHERE id = ?`, string(role), u.Generation, id)
+		tx.exec(`DELETE FROM phones WHERE user_id = ?`, id)
 		return u, tx.audit(ctx, accountID, app.DeedUserRole, id, app.AuditNamed(u.Name).Changed("role", string(before), string(role)))
 	})
 }
@@ -257,19 +246,12 @@ func (s *Store) LimitUser(ctx context.Context, accountID, id int64, limit access
 		if err != nil {
 			return u, err
 		}
-		if err := tx.exec(`DELETE FROM user_bank_accounts WHERE user_id = ?`, id); err != nil {
-			return u, err
-		}
-		if err := tx.exec(`UPDATE users SET limited = ?, receiving_number = ? WHERE id = ?`, limit.On, limit.ReceivingNumber, id); err != nil {
-			return u, err
-		}
+		tx.exec(`DELETE FROM user_bank_accounts WHERE user_id = ?`, id)
+		tx.exec(`UPDATE users SET limited = ?, receiving_number = ? WHERE id = ?`, limit.On, limit.ReceivingNumber, id)
 		for _, bankAccountID := range limit.IDs {
-			n, err := tx.change(`INSERT INTO user_bank_accounts (user_id, bank_account_id) SELECT ?, id FROM bank_accounts WHERE id = ?
+			n := tx.change(`INSERT INTO user_bank_accounts (user_id, bank_account_id) SELECT ?, id FROM bank_accounts WHERE id = ?
 				AND account_id = ?
 					ON CONFLICT DO UPDATE SET user_id = user_id`, id, bankAccountID, accountID)
-			if err != nil {
-				return u, err
-			}
 			if n == 0 {
 				return u, app.ErrUnknownBankAccountID
 			}
@@ -306,13 +288,9 @@ func (s *Store) RemoveUser(ctx context.Context, accountID, id int64) error {
 			return err
 		}
 		for _, table := range []string{"sessions", "phones", "recovery_codes", "passkeys", "user_bank_accounts"} {
-			if err := tx.exec(`DELETE FROM `+table+` WHERE user_id = ?`, id); err != nil {
-				return err
-			}
+			tx.exec(`DELETE FROM `+table+` WHERE user_id = ?`, id)
 		}
-		if err := tx.exec(`DELETE FROM users WHERE id = ?`, id); err != nil {
-			return err
-		}
+		tx.exec(`DELETE FROM users WHERE id = ?`, id)
 		return tx.audit(ctx, accountID, app.DeedUserRemove, id, app.AuditNamed(u.Name))
 	})
 }
@@ -335,9 +313,7 @@ func keepOwner(tx *tx, u access.User) error {
 func (s *Store) NoteSignIn(ctx context.Context, u access.User, now time.Time) error {
 	ctx = actingUser(ctx, u)
 	return s.write(ctx, func(tx *tx) error {
-		if err := tx.exec(`UPDATE users SET last_sign_in_at = ? WHERE id = ?`, now.Unix(), u.ID); err != nil {
-			return err
-		}
+		tx.exec(`UPDATE users SET last_sign_in_at = ? WHERE id = ?`, now.Unix(), u.ID)
 		return tx.audit(ctx, u.AccountID, app.DeedUserSignIn, u.ID, app.AuditNamed(u.Name))
 	})
 }

@@ -64,26 +64,19 @@ func (s *Store) CreateWebhook(ctx context.Context, w delivery.Webhook, sealed de
 			return c, err
 		}
 		c = creation{w, true}
-		c.webhook.ID, err = tx.insert(`INSERT INTO webhooks (account_id, name, kind, url, type, code_prefixes, code_only, receiving_number, auth,
+		c.webhook.ID = tx.insert(`INSERT INTO webhooks (account_id, name, kind, url, type, code_prefixes, code_only, receiving_number, auth,
 			is_active, created_at, secret) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 			w.AccountID, w.Name, string(w.Kind), w.URL, string(w.Type), lines(w.CodePrefixes), w.CodeOnly, w.ReceivingNumber,
 			string(w.Auth), w.IsActive, w.CreatedAt.Unix(), s.sealer.seal(sealWebhook, sealed.Secret))
-		if err != nil {
-			return c, err
-		}
 		if err := s.setHeaders(tx, &c.webhook, sealed.Headers); err != nil {
 			return c, err
 		}
-		if err := setWebhookBankAccounts(tx, c.webhook); err != nil {
-			return c, err
-		}
+		setWebhookBankAccounts(tx, c.webhook)
 		d, err := auditWebhook(tx, delivery.Webhook{}, c.webhook)
 		if err != nil {
 			return c, err
 		}
-		if err := tx.audit(ctx, w.AccountID, app.DeedWebhookCreate, c.webhook.ID, d); err != nil {
-			return c, err
-		}
+		tx.audit(ctx, w.AccountID, app.DeedWebhookCreate, c.webhook.ID, d)
 		return c, keepKey(tx, w.AccountID, key, keptResult{result: c.webhook.ID}, now)
 	})
 	return c.webhook, c.made, err
@@ -145,11 +138,9 @@ func (s *Store) UpdateWebhook(ctx context.Context, accountID, id int64, u delive
 				return w, err
 			}
 		}
-		if err := tx.exec(`UPDATE webhooks SET name = ?, url = ?, type = ?, is_active = ?, code_prefixes = ?, code_only = ?,
+		tx.exec(`UPDATE webhooks SET name = ?, url = ?, type = ?, is_active = ?, code_prefixes = ?, code_only = ?,
 			receiving_number = ? WHERE id = ?`, w.Name, w.URL, string(w.Type), w.IsActive, lines(w.CodePrefixes), w.CodeOnly,
-			w.ReceivingNumber, id); err != nil {
-			return w, err
-		}
+			w.ReceivingNumber, id)
 		if u.Headers != nil {
 			if err := s.setHeaders(tx, &w, *u.Headers); err != nil {
 				return w, err
@@ -164,9 +155,7 @@ func (s *Store) UpdateWebhook(ctx context.Context, accountID, id int64, u delive
 					return w, err
 				}
 			}
-			if err := setWebhookBankAccounts(tx, w); err != nil {
-				return w, err
-			}
+			setWebhookBankAccounts(tx, w)
 			if w, err = scanWebhook(tx.queryRow(oneWebhook, id, accountID)); err != nil { // whether it is silent
 				return w, err
 			}
@@ -234,12 +223,8 @@ func setWebhookBankAccounts(tx *tx, w delivery.Webhook) error {
 	if len(w.BankAccountIDs) > 0 {
 		first, others = w.BankAccountIDs[0], w.BankAccountIDs[1:]
 	}
-	if err := tx.exec(`UPDATE webhooks SET bank_account_id = ? WHERE id = ?`, first, w.ID); err != nil {
-		return err
-	}
-	if err := tx.exec(`DELETE FROM webhook_bank_accounts WHERE webhook_id = ?`, w.ID); err != nil {
-		return err
-	}
+	tx.exec(`UPDATE webhooks SET bank_account_id = ? WHERE id = ?`, first, w.ID)
+	tx.exec(`DELETE FROM webhook_bank_accounts WHERE webhook_id = ?`, w.ID)
 	return tx.exec(`INSERT INTO webhook_bank_accounts (webhook_id, bank_account_id) SELECT ?, value FROM json_each(?)`, w.ID, joinIDs(others))
 }
 
@@ -255,9 +240,7 @@ func (s *Store) ToggleWebhook(ctx context.Context, accountID, id int64, now time
 			}
 		}
 		w.IsActive = !w.IsActive
-		if err := tx.exec(`UPDATE webhooks SET is_active = ? WHERE id = ?`, w.IsActive, id); err != nil {
-			return w, err
-		}
+		tx.exec(`UPDATE webhooks SET is_active = ? WHERE id = ?`, w.IsActive, id)
 		return w, tx.audit(ctx, accountID, app.DeedWebhookChange, id,
 			app.AuditNamed(w.Name).Changed("is_active", strconv.FormatBool(!w.IsActive), strconv.FormatBool(w.IsActive)))
 	})
@@ -273,19 +256,15 @@ func (s *Store) DeleteWebhook(ctx context.Context, accountID, id int64, now time
 	deleted, err := inSteps(ctx, s, false, func(tx *tx, deleted bool) (bool, bool, error) {
 		if !deleted {
 			w, err := scanWebhook(tx.queryRow(oneWebhook, id, accountID))
-			if err == nil {
-				err = tx.audit(ctx, accountID, app.DeedWebhookDelete, id, app.AuditNamed(w.Name))
-			}
 			if err != nil {
 				return false, false, err
 			}
-			if err := tx.exec(`UPDATE webhooks SET deleted_at = ?, is_active = 0, secret = x'', next_secret = NULL, headers = NULL WHERE id = ?`,
-				now.Unix(), id); err != nil {
-				return false, false, err
-			}
+			tx.audit(ctx, accountID, app.DeedWebhookDelete, id, app.AuditNamed(w.Name))
+			tx.exec(`UPDATE webhooks SET deleted_at = ?, is_active = 0, secret = x'', next_secret = NULL, headers = NULL WHERE id = ?`,
+				now.Unix(), id)
 		}
-		n, err := cancel(tx, `SELECT id FROM deliveries INDEXED BY deliveries_due WHERE state = 0 AND webhook_id = ? LIMIT ?`, id, cancelStep)
-		return true, n == cancelStep, err
+		n := cancel(tx, `SELECT id FROM deliveries INDEXED BY deliveries_due WHERE state = 0 AND webhook_id = ? LIMIT ?`, id, cancelStep)
+		return true, n == cancelStep, nil
 	})
 	if deleted {
 		return nil
@@ -295,10 +274,8 @@ func (s *Store) DeleteWebhook(ctx context.Context, accountID, id int64, now time
 
 // cancel cancels the pending deliveries whose ids a query gives, and returns their
 // number.
-func cancel(tx *tx, which string, args ...any) (int64, error) {
-	if err := noteUnsent(tx, which, args...); err != nil {
-		return 0, err
-	}
+func cancel(tx *tx, which string, args ...any) int64 {
+	noteUnsent(tx, which, args...)
 	return tx.change(`UPDATE deliveries SET state = 3, due_ms = NULL WHERE id IN (`+which+`)`, args...)
 }
 
@@ -307,7 +284,7 @@ func cancel(tx *tx, which string, args ...any) (int64, error) {
 const healthKept = 48 * time.Hour
 
 // pruneHealth removes a step of hours older than healthKept.
-func pruneHealth(tx *tx, now time.Time) (more bool, err error) {
+func pruneHealth(tx *tx, now time.Time) (more bool) {
 	return pruneRows(tx, `DELETE FROM webhook_hours WHERE (webhook_id, hour) IN
 			(SELECT h.webhook_id, h.hour FROM webhooks w CROSS JOIN webhook_hours h ON h.webhook_id = w.id AND h.hour < ?`+stepLimit+`)`,
 		hourOf(now.Add(-healthKept)))

@@ -235,7 +235,7 @@ func (w *writer) runBatch(batch []*write, savepoints bool) error {
 	t, begun := w.tx, time.Now()
 	unchanged := t.changes
 	t.totals.reset()
-	if err := t.exec(`BEGIN IMMEDIATE`); err != nil {
+	if err := t.control(`BEGIN IMMEDIATE`); err != nil {
 		return err
 	}
 	if err := t.checkCache(); err != nil {
@@ -271,7 +271,7 @@ func (w *writer) runBatch(batch []*write, savepoints bool) error {
 	if err := t.totals.flush(t); err != nil {
 		return t.undo(err)
 	}
-	if err := t.exec(`COMMIT`); err != nil {
+	if err := t.control(`COMMIT`); err != nil {
 		t.rollback()
 		return err
 	}
@@ -299,7 +299,7 @@ func (t *tx) undo(err error) error {
 func (t *tx) runJob(job *write) error {
 	mark := t.totals.mark()
 	t.step = stepBegin{t.changes, time.Now()}
-	err := app.Protected(func() error { return job.fn(t) })
+	err := t.together(func() error { return app.Protected(func() error { return job.fn(t) }) })
 	if err != nil {
 		t.totals.rewind(mark)
 	}
@@ -311,7 +311,7 @@ func (t *tx) runJob(job *write) error {
 
 // runInSavepoint runs one job so that its failure rolls back only itself.
 func (t *tx) runInSavepoint(job *write) error {
-	if err := t.exec(`SAVEPOINT job`); err != nil {
+	if err := t.control(`SAVEPOINT job`); err != nil {
 		return err
 	}
 	err := t.runJob(job)
@@ -320,13 +320,13 @@ func (t *tx) runInSavepoint(job *write) error {
 	}
 	t.totals.reset()
 	if err == nil {
-		return t.exec(`RELEASE job`)
+		return t.control(`RELEASE job`)
 	}
 	if losesTransaction(err) {
 		return err
 	}
 	t.forgetCache()
-	if undo := errors.Join(t.exec(`ROLLBACK TO job`), t.exec(`RELEASE job`)); undo != nil {
+	if undo := errors.Join(t.control(`ROLLBACK TO job`), t.control(`RELEASE job`)); undo != nil {
 		return undo
 	}
 	return err

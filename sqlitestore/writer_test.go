@@ -3,6 +3,12 @@ package sqlitestore_test
 import (
 	"context"
 	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -32,6 +38,8 @@ func TestGroupCommitKeepsCallersApart(t *testing.T) {
 			func(err error) bool { return errors.Is(err, mine) }},
 		{"panics half done", t.Context(), func(write func() error) error { panic(write()) },
 			func(err error) bool { return err != nil && strings.Contains(err.Error(), "panic") }},
+		{"overlooks a failed write", t.Context(), func(write func() error) error { _, _ = write(), write(); return nil },
+			func(err error) bool { return err != nil && strings.Contains(err.Error(), "UNIQUE") }},
 		{"gave up", gone, func(write func() error) error { return write() }, func(err error) bool { return errors.Is(err, context.Canceled) }},
 	}
 	var all sync.WaitGroup
@@ -57,7 +65,7 @@ func TestGroupCommitKeepsCallersApart(t *testing.T) {
 	must(t, s.Close())
 	left := peek(t, path,
 		`SELECT value, count(*) FROM settings WHERE value IN ('succeeds', 'fails before writing', 'fails half done', 'panics half done',
-			'gave up') GROUP BY value`)
+			'overlooks a failed write', 'gave up') GROUP BY value`)
 	if len(left) != 1 || left[0][0] != "succeeds" || left[0][1] != int64(succeeded) {
 		t.Errorf("the callers left %v, want %d of those who succeed", left, succeeded)
 	}
@@ -84,4 +92,68 @@ func TestPanicOfTheWriter(t *testing.T) {
 		t.Errorf("the next caller is told: %v", err)
 	}
 	must(t, s.Close())
+}
+
+// A job may leave the error of a write unread, since it fails with it. That holds for nothing
+// else: what looks something up, or refuses, is listened to.
+func TestOnlyWritesGoUnread(t *testing.T) {
+	t.Parallel()
+	writes := []string{"exec", "audit", "auditChange", "auditOften", "notePaymentChange", "keepKey", "noteLink", "noteRemoval", "noteUnsent",
+		"endFeedFailures", "keepAlertMessage", "keep", "keepLater", "keepReceived", "failServed", "setWebhookBankAccounts", "remember",
+		"closeEvent", "closeItems", "fail"}
+	files := token.NewFileSet()
+	var all []*ast.File
+	names, err := filepath.Glob("*.go")
+	must(t, err)
+	for _, name := range names {
+		if !strings.HasSuffix(name, "_test.go") {
+			f, err := parser.ParseFile(files, name, nil, 0)
+			must(t, err)
+			all = append(all, f)
+		}
+	}
+	fails := map[string]bool{}
+	for _, f := range all {
+		for _, d := range f.Decls {
+			fn, is := d.(*ast.FuncDecl)
+			if !is || fn.Type.Results == nil {
+				continue
+			}
+			results := fn.Type.Results.List
+			if last, is := results[len(results)-1].Type.(*ast.Ident); is && last.Name == "error" {
+				fails[fn.Name.Name] = true
+			}
+		}
+	}
+	unread := 0
+	for _, f := range all {
+		ast.Inspect(f, func(n ast.Node) bool {
+			statement, is := n.(*ast.ExprStmt)
+			if !is {
+				return true
+			}
+			call, is := statement.X.(*ast.CallExpr)
+			if !is {
+				return true
+			}
+			isTx := func(e ast.Expr) bool { return slices.Contains([]string{"tx", "t", "r", "r.tx"}, types.ExprString(e)) }
+			name, ofJob := "", len(call.Args) > 0 && isTx(call.Args[0])
+			switch fn := call.Fun.(type) {
+			case *ast.Ident:
+				name = fn.Name
+			case *ast.SelectorExpr:
+				name, ofJob = fn.Sel.Name, ofJob || isTx(fn.X)
+			}
+			switch {
+			case slices.Contains(writes, name):
+				unread++
+			case ofJob && fails[name]:
+				t.Errorf("%s: the error of %s is not read", files.Position(call.Pos()), name)
+			}
+			return true
+		})
+	}
+	if unread < 100 {
+		t.Errorf("found only %d writes whose errors are left unread", unread)
+	}
 }
