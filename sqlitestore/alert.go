@@ -158,13 +158,11 @@ func txAlertChannel(tx *tx, accountID int64, medium alert.Medium) (int64, error)
 
 // AlertConditions are in the order in which they were kept.
 func (s *Store) AlertConditions(ctx context.Context, channelID int64) ([]alert.Condition, error) {
-	rows, err := s.query(ctx,
-		`SELECT key, kind, name_en, name_vi, began_ms, told_ms, gone_ms FROM alert_conditions WHERE channel_id = ? ORDER BY id`, channelID)
-	return collect(rows, err, func(row scanner) (alert.Condition, error) {
+	return readAll(ctx, s, func(row scanner) (alert.Condition, error) {
 		var c alert.Condition
 		err := row.Scan(&c.Key, &c.Kind, &c.Name.EN, &c.Name.VI, millisInto(&c.BeganAt), millisInto(&c.ToldAt), millisInto(&c.GoneAt))
 		return c, err
-	})
+	}, `SELECT key, kind, name_en, name_vi, began_ms, told_ms, gone_ms FROM alert_conditions WHERE channel_id = ? ORDER BY id`, channelID)
 }
 
 func (s *Store) SettleAlert(ctx context.Context, o alert.Outcome) error {
@@ -221,15 +219,13 @@ func keepAlertMessage(tx *tx, accountID int64, m alert.Message) error {
 }
 
 func (s *Store) AlertMessages(ctx context.Context, accountID int64, most int) ([]alert.Message, error) {
-	rows, err := s.query(ctx,
-		`SELECT medium, at_ms, test, subject, text, sent, tries, problem_en, problem_vi FROM alert_messages WHERE account_id = ?
-			ORDER BY id DESC LIMIT ?`,
-		accountID, most)
-	return collect(rows, err, func(row scanner) (alert.Message, error) {
+	return readAll(ctx, s, func(row scanner) (alert.Message, error) {
 		var m alert.Message
 		err := row.Scan(&m.Medium, millisInto(&m.At), &m.Test, &m.Subject, &m.Text, &m.Sent, &m.Tries, &m.Problem.EN, &m.Problem.VI)
 		return m, err
-	})
+	}, `SELECT medium, at_ms, test, subject, text, sent, tries, problem_en, problem_vi FROM alert_messages WHERE account_id = ?
+			ORDER BY id DESC LIMIT ?`,
+		accountID, most)
 }
 
 // endFeedFailures has the feed of a channel that works again, or is another one, try

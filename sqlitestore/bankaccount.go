@@ -143,19 +143,13 @@ func (s *Store) BankAccounts(ctx context.Context, accountID int64) ([]app.BankAc
 // Balances costs a look at one row a bank account. It gives none within a limit to a receiving
 // number, since a balance tells of all money of the bank account.
 func (s *Store) Balances(ctx context.Context, accountID int64, until app.Day) (map[int64]app.Balance, error) {
-	balances := map[int64]app.Balance{}
-	rows, err := s.query(ctx, `SELECT b.id, k.amount, k.at, s.provider FROM bank_accounts b CROSS JOIN bank_account_balances k
+	return readMap(ctx, s, func(row scanner) (id int64, b app.Balance, err error) {
+		err = row.Scan(&id, &b.Amount, secondsInto(&b.At), &b.Provider)
+		return id, b, err
+	}, `SELECT b.id, k.amount, k.at, s.provider FROM bank_accounts b CROSS JOIN bank_account_balances k
 			ON k.bank_account_id = b.id AND k.day = (SELECT max(day) FROM bank_account_balances WHERE bank_account_id = b.id AND day <= ?2)
 		JOIN sources s ON s.id = k.source_id WHERE b.account_id = ?1 AND ?3 ->> 'number' IS NULL AND `+
 		bankShown("b.id", "?3"), accountID, int64(until), limitOf(ctx))
-	err = each(rows, err, func(row scanner) (bool, error) {
-		var id int64
-		var b app.Balance
-		err := row.Scan(&id, &b.Amount, secondsInto(&b.At), &b.Provider)
-		balances[id] = b
-		return false, err
-	})
-	return balances, err
 }
 
 func (s *Store) SetBankAccountLabel(ctx context.Context, accountID, id int64, label app.BankAccountLabel) error {
@@ -215,12 +209,7 @@ func (s *Store) BankAccountSummaries(ctx context.Context, accountID int64, today
 	if access.LimitOf(ctx).ReceivingNumber != "" {
 		totals = `(SELECT bank_account_id, sum(count) AS count, sum(amount) AS amount FROM ` + days + ` GROUP BY 1)`
 	}
-	rows, err := s.query(ctx, `SELECT `+bankAccountColumns+`, coalesce(a.count, 0), coalesce(a.amount, 0)`+sums("?2")+sums("?3")+sums("?4")+`
-		FROM bank_accounts b LEFT JOIN `+totals+` a ON a.bank_account_id = b.id
-		LEFT JOIN `+days+` d ON d.bank_account_id = b.id AND d.day BETWEEN min(?3, ?4) AND ?2
-		WHERE b.account_id = ?1 AND b.unlinked_at IS NULL AND `+bankShown("b.id", "?5")+` GROUP BY b.id ORDER BY b.id`,
-		accountID, int64(today), int64(today.WeekStart()), int64(today.MonthStart()), limitOf(ctx))
-	return collect(rows, err, func(row scanner) (sum app.BankAccountSummary, err error) {
+	return readAll(ctx, s, func(row scanner) (sum app.BankAccountSummary, err error) {
 		dest := []any{&sum.All.Count, &sum.All.Total}
 		for _, flow := range []*app.Flow{&sum.Today, &sum.Week, &sum.Month} {
 			dest = append(dest, &flow.In.Count, &flow.In.Total, &flow.Out.Count, &flow.Out.Total)
@@ -228,7 +217,11 @@ func (s *Store) BankAccountSummaries(ctx context.Context, accountID int64, today
 		sum.BankAccount, err = scanBankAccount(row, dest...)
 		leaveNumber(ctx, &sum.BankAccount)
 		return sum, err
-	})
+	}, `SELECT `+bankAccountColumns+`, coalesce(a.count, 0), coalesce(a.amount, 0)`+sums("?2")+sums("?3")+sums("?4")+`
+		FROM bank_accounts b LEFT JOIN `+totals+` a ON a.bank_account_id = b.id
+		LEFT JOIN `+days+` d ON d.bank_account_id = b.id AND d.day BETWEEN min(?3, ?4) AND ?2
+		WHERE b.account_id = ?1 AND b.unlinked_at IS NULL AND `+bankShown("b.id", "?5")+` GROUP BY b.id ORDER BY b.id`,
+		accountID, int64(today), int64(today.WeekStart()), int64(today.MonthStart()), limitOf(ctx))
 }
 
 func (s *Store) FirstDay(ctx context.Context, accountID int64, otherwise app.Day) (app.Day, error) {
@@ -239,28 +232,24 @@ func (s *Store) FirstDay(ctx context.Context, accountID int64, otherwise app.Day
 
 func (s *Store) BankAccountDays(ctx context.Context, accountID int64, day app.Day) ([]app.BankAccountDay, error) {
 	days := shownDays(ctx, "?3")
-	rows, err := s.query(ctx,
-		`SELECT `+bankAccountColumns+
-			`, coalesce(i.count, 0), coalesce(i.amount, 0), coalesce(o.count, 0), coalesce(o.amount, 0) FROM bank_accounts b
+	return readAll(ctx, s, func(row scanner) (d app.BankAccountDay, err error) {
+		d.BankAccount, err = scanBankAccount(row, &d.In.Count, &d.In.Total, &d.Out.Count, &d.Out.Total)
+		leaveNumber(ctx, &d.BankAccount)
+		return d, err
+	}, `SELECT `+bankAccountColumns+
+		`, coalesce(i.count, 0), coalesce(i.amount, 0), coalesce(o.count, 0), coalesce(o.amount, 0) FROM bank_accounts b
 		LEFT JOIN `+days+` i ON i.bank_account_id = b.id AND i.day = ?2 AND i.type = 'IN'
 		LEFT JOIN `+days+` o ON o.bank_account_id = b.id AND o.day = ?2 AND o.type = 'OUT'
 		WHERE b.account_id = ?1 AND (i.day IS NOT NULL OR o.day IS NOT NULL) AND `+bankShown("b.id", "?3")+` ORDER BY b.id`, accountID,
 		int64(day), limitOf(ctx))
-	return collect(rows, err, func(row scanner) (d app.BankAccountDay, err error) {
-		d.BankAccount, err = scanBankAccount(row, &d.In.Count, &d.In.Total, &d.Out.Count, &d.Out.Total)
-		leaveNumber(ctx, &d.BankAccount)
-		return d, err
-	})
 }
 
 func (s *Store) HoursBetween(ctx context.Context, accountID int64, from, to time.Time) ([]app.HourRow, error) {
-	rows, err := s.query(ctx,
-		`SELECT (occurred_at - ?2) / 3600, date_only, type, count(*), sum(amount) FROM transactions t INDEXED BY transactions_time
+	return readAll(ctx, s, func(row scanner) (h app.HourRow, err error) {
+		return h, row.Scan(&h.Since, &h.Untimed, &h.Type, &h.Count, &h.Total)
+	}, `SELECT (occurred_at - ?2) / 3600, date_only, type, count(*), sum(amount) FROM transactions t INDEXED BY transactions_time
 		WHERE account_id = ?1 AND occurred_at >= ?2 AND occurred_at < ?3 AND `+isShown("t", "?4")+` GROUP BY 1, 2, 3`,
 		accountID, from.Unix(), to.Unix(), limitOf(ctx))
-	return collect(rows, err, func(row scanner) (h app.HourRow, err error) {
-		return h, row.Scan(&h.Since, &h.Untimed, &h.Type, &h.Count, &h.Total)
-	})
 }
 
 func (s *Store) ToggleBankAccount(ctx context.Context, accountID, id int64, now time.Time) (app.BankAccount, error) {

@@ -39,8 +39,7 @@ func (s *Store) Closings(ctx context.Context, accountID int64) ([]book.Closing, 
 
 // txClosings are the closings of an account, with the last one; zero: there is none.
 func txClosings(tx *tx, accountID int64) (list []book.Closing, last book.Closing, err error) {
-	rows, err := tx.query(`SELECT `+closingColumns, accountID)
-	if list, err = collect(rows, err, scanClosing); len(list) > 0 {
+	if list, err = queryAll(tx, scanClosing, `SELECT `+closingColumns, accountID); len(list) > 0 {
 		last = list[len(list)-1]
 	}
 	return list, last, err

@@ -26,8 +26,7 @@ func (s *Store) CreateCodePattern(ctx context.Context, p app.CodePattern) (app.C
 		if _, err := unexpired(tx, p.AccountID, p.CreatedAt); err != nil {
 			return p, err
 		}
-		rows, err := tx.query(codePatternsOf, p.AccountID)
-		list, err := collect(rows, err, scanCodePattern)
+		list, err := queryAll(tx, scanCodePattern, codePatternsOf, p.AccountID)
 		if err != nil {
 			return p, err
 		}

@@ -39,7 +39,11 @@ func scanDelivery(row scanner) (d delivery.Delivery, err error) {
 // Backlogs goes from webhook to webhook in the index of the queue and reads only
 // the first due times of each.
 func (s *Store) Backlogs(ctx context.Context, now time.Time) ([]delivery.WebhookBacklog, error) {
-	rows, err := s.query(ctx, `
+	return readAll(ctx, s, func(row scanner) (delivery.WebhookBacklog, error) {
+		var b delivery.WebhookBacklog
+		err := row.Scan(&b.WebhookID, &b.Due, millisInto(&b.NextDue), millisInto(&b.LastDue))
+		return b, err
+	}, `
 		WITH RECURSIVE q(id) AS (
 			SELECT min(webhook_id) FROM deliveries INDEXED BY deliveries_due WHERE state = 0
 			UNION ALL
@@ -52,31 +56,20 @@ func (s *Store) Backlogs(ctx context.Context, now time.Time) ([]delivery.Webhook
 			(SELECT min(due_ms) FROM deliveries INDEXED BY deliveries_due WHERE state = 0 AND webhook_id = q.id AND retry = 1 AND due_ms > ?1),
 			(SELECT max(due_ms) FROM deliveries INDEXED BY deliveries_due WHERE state = 0 AND webhook_id = q.id AND retry = 1)
 		FROM q JOIN webhooks w ON w.id = q.id WHERE w.is_active = 1 AND w.deleted_at IS NULL`, now.UnixMilli())
-	return collect(rows, err, func(row scanner) (delivery.WebhookBacklog, error) {
-		var b delivery.WebhookBacklog
-		err := row.Scan(&b.WebhookID, &b.Due, millisInto(&b.NextDue), millisInto(&b.LastDue))
-		return b, err
-	})
 }
 
 // OldestDue reads of each webhook the first due times, and no more of those to skip
 // than there are.
 func (s *Store) OldestDue(ctx context.Context, now time.Time, skip []int64) (map[int64]time.Time, error) {
-	due := map[int64]time.Time{}
-	rows, err := s.query(ctx, `SELECT w.id, min((SELECT d.due_ms FROM deliveries d INDEXED BY deliveries_due
+	return readMap(ctx, s, func(row scanner) (webhook int64, due time.Time, err error) {
+		err = row.Scan(&webhook, millisInto(&due))
+		return webhook, due, err
+	}, `SELECT w.id, min((SELECT d.due_ms FROM deliveries d INDEXED BY deliveries_due
 			WHERE d.state = 0 AND d.webhook_id = w.id AND d.retry = r.retry AND d.due_ms <= ?1 AND d.id NOT IN (SELECT value FROM json_each(?2))
 			ORDER BY d.due_ms LIMIT 1)) AS oldest
 		FROM webhooks w, (SELECT 0 AS retry UNION ALL SELECT 1) r
 		WHERE w.is_active = 1 AND w.deleted_at IS NULL AND NOT `+secretLost+` GROUP BY w.id HAVING oldest IS NOT NULL`,
 		now.UnixMilli(), joinIDs(skip))
-	err = each(rows, err, func(row scanner) (bool, error) {
-		var webhook int64
-		var at time.Time
-		err := row.Scan(&webhook, millisInto(&at))
-		due[webhook] = at
-		return false, err
-	})
-	return due, err
 }
 
 const payloadFrom = ` LEFT JOIN transactions t ON t.id = d.transaction_id LEFT JOIN bank_accounts b ON b.id = t.bank_account_id`
@@ -124,10 +117,7 @@ func (s *Store) Due(ctx context.Context, f delivery.DueFilter, now time.Time) ([
 	if err != nil || as.Secrets.Current == "" { // without a secret nothing is sent
 		return nil, err
 	}
-	rows, err := s.query(ctx,
-		`SELECT `+deliveryColumns+`, `+payloadColumns+` FROM json_each(?) CROSS JOIN deliveries d ON d.id = value`+payloadFrom+`
-		WHERE d.state = 0`, joinIDs(ids))
-	list, err := collect(rows, err, func(row scanner) (delivery.Outgoing, error) {
+	list, err := readAll(ctx, s, func(row scanner) (delivery.Outgoing, error) {
 		o := as
 		var p payloadScan
 		if err := row.Scan(append(deliveryDest(&o.Delivery), p.dest()...)...); err != nil {
@@ -136,7 +126,8 @@ func (s *Store) Due(ctx context.Context, f delivery.DueFilter, now time.Time) ([
 		var err error
 		o.Payload, err = p.payload(o.TransactionID)
 		return o, err
-	})
+	}, `SELECT `+deliveryColumns+`, `+payloadColumns+` FROM json_each(?) CROSS JOIN deliveries d ON d.id = value`+payloadFrom+`
+		WHERE d.state = 0`, joinIDs(ids))
 	for i := 0; err == nil && i < len(list); i++ {
 		err = s.addOriginal(ctx, &list[i])
 	}
@@ -354,18 +345,17 @@ func (s *Store) DeliveriesOf(ctx context.Context, accountID int64, transactionID
 		return nil, nil
 	}
 	// Only the last delivery to each webhook is listed: the others were resent.
-	rows, err := s.query(ctx, `SELECT `+latestColumns+`
+	return readAll(ctx, s, func(row scanner) (delivery.Latest, error) {
+		var l delivery.Latest
+		err := row.Scan(latestDest(&l)...)
+		return l, err
+	}, `SELECT `+latestColumns+`
 		FROM json_each(?1) page
 		CROSS JOIN deliveries d INDEXED BY deliveries_transaction ON d.transaction_id = page.value`+latestFrom+`
 		WHERE d.account_id = ?2 AND NOT EXISTS (SELECT 1 FROM deliveries o WHERE o.transaction_id = d.transaction_id
 		AND o.webhook_id = d.webhook_id AND o.id > d.id)
 		AND (?3 IS NULL OR EXISTS (SELECT 1 FROM transactions t WHERE t.id = d.transaction_id AND `+isShown("t", "?3")+`))
 		ORDER BY d.id`, joinIDs(transactionIDs), accountID, limitOf(ctx))
-	return collect(rows, err, func(row scanner) (delivery.Latest, error) {
-		var l delivery.Latest
-		err := row.Scan(latestDest(&l)...)
-		return l, err
-	})
 }
 
 func (s *Store) PendingDeliveries(ctx context.Context, accountID, webhookID int64) (int64, error) {
@@ -429,10 +419,7 @@ func (s *Store) Pending(ctx context.Context, accountID int64, f delivery.Filter,
 	}
 	// The page is found and read at one time: what is attempted meanwhile leaves the list.
 	const order = ` ORDER BY w.is_active AND NOT (` + secretLost + `) DESC, d.due_ms, d.id`
-	rows, err := s.query(ctx,
-		`SELECT `+latestColumns+`, NOT w.is_active, `+secretLost+`, `+payloadColumns+` FROM (SELECT d.id`+from+order+` LIMIT ? OFFSET ?) page
-		CROSS JOIN deliveries d ON d.id = page.id`+latestFrom+payloadFrom+order, append(args, page.Size, page.Offset())...)
-	list, err := collect(rows, err, func(row scanner) (delivery.Pending, error) {
+	list, err := readAll(ctx, s, func(row scanner) (delivery.Pending, error) {
 		var one delivery.Pending
 		var p payloadScan
 		err := row.Scan(append(append(latestDest(&one.Latest), &one.Paused, &one.SecretLost), p.dest()...)...)
@@ -440,7 +427,8 @@ func (s *Store) Pending(ctx context.Context, accountID int64, f delivery.Filter,
 			one.Payload, err = p.payload(one.TransactionID)
 		}
 		return one, err
-	})
+	}, `SELECT `+latestColumns+`, NOT w.is_active, `+secretLost+`, `+payloadColumns+` FROM (SELECT d.id`+from+order+` LIMIT ? OFFSET ?) page
+		CROSS JOIN deliveries d ON d.id = page.id`+latestFrom+payloadFrom+order, append(args, page.Size, page.Offset())...)
 	return list, counted(total, page), err
 }
 

@@ -71,18 +71,17 @@ func (s *Store) UndoImport(
 	ctx context.Context, accountID int64, at inbound.UndoStep, zone *time.Location, now time.Time,
 ) (last int64, err error) {
 	return writing(ctx, s, func(tx *tx) (last int64, err error) {
-		rows, err := tx.query(`SELECT t.id, t.bank_account_id, t.receiving_number, t.type, t.amount, t.occurred_at,
-			iif(t.id <= `+searchedTo+`, t.search, NULL), `+
-			notifiedShop+` OR `+namedElsewhere+` OR `+bookOf+` IS NOT NULL, coalesce(`+otherImport+`, 0)
-			FROM transactions t INDEXED BY transactions_import WHERE t.import_id = ?1 AND t.account_id = ?3 AND t.id > ?4 ORDER BY t.id LIMIT ?5`,
-			at.ImportID, now.Add(-attemptsEnd).Unix(), accountID, at.After, undoStep)
-		list, err := collect(rows, err, func(row scanner) (r removedTransaction, err error) {
+		list, err := queryAll(tx, func(row scanner) (r removedTransaction, err error) {
 			r.accountID, r.removed = accountID, true
 			err = row.Scan(&r.id, &r.bankAccountID, &r.receivingNumber, &r.direction, &r.amount, secondsInto(&r.at), &r.search, &r.stays,
 				&r.otherImport)
 			r.day = app.DayOf(r.at, zone)
 			return r, err
-		})
+		}, `SELECT t.id, t.bank_account_id, t.receiving_number, t.type, t.amount, t.occurred_at,
+			iif(t.id <= `+searchedTo+`, t.search, NULL), `+
+			notifiedShop+` OR `+namedElsewhere+` OR `+bookOf+` IS NOT NULL, coalesce(`+otherImport+`, 0)
+			FROM transactions t INDEXED BY transactions_import WHERE t.import_id = ?1 AND t.account_id = ?3 AND t.id > ?4 ORDER BY t.id LIMIT ?5`,
+			at.ImportID, now.Add(-attemptsEnd).Unix(), accountID, at.After, undoStep)
 		if err != nil {
 			return 0, err
 		}
@@ -118,8 +117,7 @@ func (s *Store) UndoImport(
 // discardRepeats discards some rows of a file that might have been repeats, and reports whether
 // there were any. Another file may bring them again.
 func discardRepeats(tx *tx, importID int64) (more bool, err error) {
-	rows, err := tx.query(`SELECT id FROM inbound_items WHERE state = 'may_be_repeat' AND import_id = ? LIMIT ?`, importID, undoStep)
-	items, err := collect(rows, err, scanOne[int64])
+	items, err := queryAll(tx, scanOne[int64], `SELECT id FROM inbound_items WHERE state = 'may_be_repeat' AND import_id = ? LIMIT ?`, importID, undoStep)
 	if err != nil || len(items) == 0 {
 		return false, err
 	}

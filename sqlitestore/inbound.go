@@ -142,8 +142,7 @@ func discardedReasons(tx *tx, event int64) (map[int]string, error) {
 		position int
 		text     string
 	}
-	rows, err := tx.query(`SELECT position, reason_en FROM inbound_items WHERE inbound_event_id = ? AND state = 'discarded'`, event)
-	list, err := collect(rows, err, func(row scanner) (r reason, err error) { return r, row.Scan(&r.position, &r.text) })
+	list, err := queryAll(tx, func(row scanner) (r reason, err error) { return r, row.Scan(&r.position, &r.text) }, `SELECT position, reason_en FROM inbound_items WHERE inbound_event_id = ? AND state = 'discarded'`, event)
 	reasons := make(map[int]string, len(list))
 	for _, r := range list {
 		reasons[r.position] = r.text

@@ -59,9 +59,8 @@ func unassignedItems(tx *tx, accountID, id int64) ([]waitingItem, error) {
 	if err := inboundEventExists(tx, accountID, id); err != nil {
 		return nil, err
 	}
-	rows, err := tx.query(`SELECT `+waitingColumns+` FROM inbound_items i LEFT JOIN sources s ON s.id = i.source_id
+	items, err := queryAll(tx, scanWaitingItem, `SELECT `+waitingColumns+` FROM inbound_items i LEFT JOIN sources s ON s.id = i.source_id
 		WHERE i.inbound_event_id = ? AND i.state = 'unassigned' ORDER BY i.id`, id)
-	items, err := collect(rows, err, scanWaitingItem)
 	if err == nil && len(items) == 0 {
 		err = inbound.ErrNothingUnassigned
 	}
@@ -175,17 +174,15 @@ func finishLink(tx *tx, result *inbound.EventLinkResult, event int64, zone *time
 func waitingItems(tx *tx, b app.BankAccount, link unfinishedLink) ([]waitingItem, error) {
 	const columns = `SELECT ` + waitingColumns + ` FROM `
 	if link.event != everyEvent {
-		rows, err := tx.query(columns+`inbound_items i LEFT JOIN sources s ON s.id = i.source_id
+		return queryAll(tx, scanWaitingItem, columns+`inbound_items i LEFT JOIN sources s ON s.id = i.source_id
 			WHERE i.inbound_event_id = ? AND i.state = 'unassigned' AND i.id > ? ORDER BY i.id`+stepLimit, link.event, link.item)
-		return collect(rows, err, scanWaitingItem)
 	}
 	const named = `SELECT id FROM (SELECT id FROM inbound_items INDEXED BY inbound_items_unassigned
 		WHERE account_id = ?1 AND state = 'unassigned' AND iif(masked, '', account_number) = `
 	next := ` AND id > ?3 ORDER BY id` + stepLimit + `)`
-	rows, err := tx.query(columns+`(`+named+`?2`+next+` UNION ALL `+named+`''`+next+` ORDER BY id`+stepLimit+`) k
+	return queryAll(tx, scanWaitingItem, columns+`(`+named+`?2`+next+` UNION ALL `+named+`''`+next+` ORDER BY id`+stepLimit+`) k
 		CROSS JOIN inbound_items i ON i.id = k.id LEFT JOIN sources s ON s.id = i.source_id ORDER BY i.id`, b.AccountID,
 		b.AccountNumber, link.item)
-	return collect(rows, err, scanWaitingItem)
 }
 
 func (s *Store) LinkBankAccount(ctx context.Context, b app.BankAccount, in inbound.BankAccountLink, zone *time.Location,
@@ -237,13 +234,11 @@ func (s *Store) FinishLinks(ctx context.Context, before time.Time, zone *time.Lo
 		bankAccount app.BankAccount
 		event       int64
 	}
-	rows, err := s.query(ctx,
-		`SELECT `+bankAccountColumns+`, l.inbound_event_id FROM unfinished_links l JOIN bank_accounts b ON b.id = l.bank_account_id
-		WHERE l.linked_at < ? ORDER BY l.bank_account_id, l.inbound_event_id DESC`, before.Unix())
-	links, err := collect(rows, err, func(row scanner) (l left, err error) {
+	links, err := readAll(ctx, s, func(row scanner) (l left, err error) {
 		l.bankAccount, err = scanBankAccount(row, &l.event)
 		return l, err
-	})
+	}, `SELECT `+bankAccountColumns+`, l.inbound_event_id FROM unfinished_links l JOIN bank_accounts b ON b.id = l.bank_account_id
+		WHERE l.linked_at < ? ORDER BY l.bank_account_id, l.inbound_event_id DESC`, before.Unix())
 	var webhooks []int64
 	for _, l := range links {
 		if err != nil {

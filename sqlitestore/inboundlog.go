@@ -139,18 +139,16 @@ func (s *Store) addOpenItems(ctx context.Context, list []inbound.Event) error {
 
 // countOpenItems adds the numbers of open items to events by their ids.
 func (s *Store) countOpenItems(ctx context.Context, byID map[int64]*inbound.Event, ids []int64) error {
-	rows, err := s.query(ctx,
-		`SELECT i.inbound_event_id, sum(i.state = 'unassigned'), sum(i.state = 'conflict'), sum(i.state = 'rejected'), sum(i.state =
+	numbers, err := readMap(ctx, s, func(row scanner) (id int64, n inbound.OpenItems, err error) {
+		err = row.Scan(&id, &n.Unassigned, &n.Conflicts, &n.Rejected, &n.MayBeRepeats)
+		return id, n, err
+	}, `SELECT i.inbound_event_id, sum(i.state = 'unassigned'), sum(i.state = 'conflict'), sum(i.state = 'rejected'), sum(i.state =
 			'may_be_repeat')
 		FROM json_each(?) page CROSS JOIN inbound_items i ON i.inbound_event_id = page.value WHERE i.`+isOpen+` GROUP BY i.inbound_event_id`,
 		joinIDs(ids))
-	_, err = collect(rows, err, func(row scanner) (id int64, err error) {
-		var n inbound.OpenItems
-		if err = row.Scan(&id, &n.Unassigned, &n.Conflicts, &n.Rejected, &n.MayBeRepeats); err == nil {
-			byID[id].OpenBy = n
-		}
-		return id, err
-	})
+	for id, n := range numbers {
+		byID[id].OpenBy = n
+	}
 	return err
 }
 
@@ -196,41 +194,30 @@ func (s *Store) RefusedCalls(ctx context.Context, accountID, sourceID int64, unn
 	if err := s.ownSource(ctx, accountID, sourceID); err != nil {
 		return nil, err
 	}
-	rows, err := s.query(ctx,
-		`SELECT r.id, coalesce(r.source_id, 0), coalesce(s.name, ''), r.received_ms, r.remote, r.code, r.reason_en, r.reason_vi
-		FROM refused_calls r LEFT JOIN sources s ON s.id = r.source_id
-		WHERE (s.account_id = ?1 OR ?3 AND r.source_id IS NULL) AND (?2 = 0 OR r.source_id = ?2) ORDER BY r.id DESC LIMIT ?4`,
-		accountID, sourceID, unnamed, limit)
-	return collect(rows, err, func(row scanner) (inbound.RefusedCall, error) {
+	return readAll(ctx, s, func(row scanner) (inbound.RefusedCall, error) {
 		var c inbound.RefusedCall
 		err := row.Scan(&c.ID, &c.SourceID, &c.SourceName, millisInto(&c.ReceivedAt), &c.Remote, &c.Code, &c.Text.EN, &c.Text.VI)
 		return c, err
-	})
+	}, `SELECT r.id, coalesce(r.source_id, 0), coalesce(s.name, ''), r.received_ms, r.remote, r.code, r.reason_en, r.reason_vi
+		FROM refused_calls r LEFT JOIN sources s ON s.id = r.source_id
+		WHERE (s.account_id = ?1 OR ?3 AND r.source_id IS NULL) AND (?2 = 0 OR r.source_id = ?2) ORDER BY r.id DESC LIMIT ?4`,
+		accountID, sourceID, unnamed, limit)
 }
 
 // InboundBodies doesn't read a body longer than most bytes: the row knows its length.
 func (s *Store) InboundBodies(ctx context.Context, accountID int64, ids []int64, most int) (map[int64][]byte, error) {
-	rows, err := s.query(ctx, `SELECT e.id, e.body FROM json_each(?1) page CROSS JOIN inbound_events e ON e.id = page.value
+	return readMap(ctx, s, func(row scanner) (id int64, body []byte, err error) {
+		err = row.Scan(&id, &body)
+		return id, body, err
+	}, `SELECT e.id, e.body FROM json_each(?1) page CROSS JOIN inbound_events e ON e.id = page.value
 		WHERE e.account_id = ?2 AND length(e.body) <= ?3`, joinIDs(ids), accountID, most)
-	bodies := map[int64][]byte{}
-	err = each(rows, err, func(row scanner) (bool, error) {
-		var id int64
-		var body []byte
-		err := row.Scan(&id, &body)
-		bodies[id] = body
-		return false, err
-	})
-	return bodies, err
 }
 
 func (s *Store) InboundSources(ctx context.Context, accountID int64, ids []int64) (map[int64]inbound.Source, error) {
-	list, err := readAll(ctx, s, columnsOnly(s.scanSource),
-		`SELECT `+sourceColumns+` FROM sources WHERE account_id = ? AND id IN (SELECT value FROM json_each(?))`, accountID, joinIDs(ids))
-	sources := make(map[int64]inbound.Source, len(list))
-	for _, src := range list {
-		sources[src.ID] = src
-	}
-	return sources, err
+	return readMap(ctx, s, func(row scanner) (int64, inbound.Source, error) {
+		src, err := s.scanSource(row)
+		return src.ID, src, err
+	}, `SELECT `+sourceColumns+` FROM sources WHERE account_id = ? AND id IN (SELECT value FROM json_each(?))`, accountID, joinIDs(ids))
 }
 
 // KnownEvents reads what recorder.find reads, and the inbound event that recorded it.

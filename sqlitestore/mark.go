@@ -77,8 +77,7 @@ const closings = `(SELECT count(*) FROM book_closings WHERE account_id = ?1)`
 
 func (s *Store) AddRule(ctx context.Context, accountID int64, r book.Rule, check func([]book.Rule) error) error {
 	return s.write(ctx, func(tx *tx) error {
-		rows, err := tx.query(rulesInForce, accountID)
-		present, err := collect(rows, err, scanRule)
+		present, err := queryAll(tx, scanRule, rulesInForce, accountID)
 		if err != nil {
 			return err
 		}

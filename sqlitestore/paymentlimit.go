@@ -28,16 +28,13 @@ func (s *Store) withinLimit(ctx context.Context, list []app.Transaction) ([]app.
 	for _, t := range list {
 		ids = append(ids, t.PaymentRequest.ID, t.PaymentSent.ID)
 	}
-	type request struct{ id, hidden int64 }
-	requests, err := readAll(ctx, s, func(row scanner) (r request, err error) { return r, row.Scan(&r.id, &r.hidden) },
-		`SELECT r.id, `+hiddenReceived("?2")+` FROM payment_requests r WHERE r.id IN (SELECT value FROM json_each(?1)) AND `+
-			isShown("r", "?2"), joinIDs(ids), limit)
+	hidden, err := readMap(ctx, s, func(row scanner) (request, amount int64, err error) {
+		err = row.Scan(&request, &amount)
+		return request, amount, err
+	}, `SELECT r.id, `+hiddenReceived("?2")+` FROM payment_requests r WHERE r.id IN (SELECT value FROM json_each(?1)) AND `+
+		isShown("r", "?2"), joinIDs(ids), limit)
 	if err != nil {
 		return nil, err
-	}
-	hidden := map[int64]int64{}
-	for _, r := range requests {
-		hidden[r.id] = r.hidden
 	}
 	for i := range list {
 		for _, p := range []*app.PaymentState{&list[i].PaymentRequest, &list[i].PaymentSent} {

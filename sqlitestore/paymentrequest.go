@@ -114,8 +114,7 @@ func keepReceived(tx *tx, r payment.Request) error {
 // unmatch undoes matches of transactions, and counts their requests anew.
 func unmatch(tx *tx, transactionIDs ...int64) error {
 	ids := joinIDs(transactionIDs)
-	rows, err := tx.query(`SELECT DISTINCT m.request_id FROM json_each(?) k CROSS JOIN payment_matches m ON m.transaction_id = k.value`, ids)
-	requests, err := collect(rows, err, scanOne[int64])
+	requests, err := queryAll(tx, scanOne[int64], `SELECT DISTINCT m.request_id FROM json_each(?) k CROSS JOIN payment_matches m ON m.transaction_id = k.value`, ids)
 	if err != nil || len(requests) == 0 {
 		return err
 	}
@@ -131,12 +130,11 @@ func unmatch(tx *tx, transactionIDs ...int64) error {
 		if err != nil {
 			return err
 		}
-		rows, err := tx.query(`SELECT t.amount, m.late, m.matched_at FROM payment_matches m INDEXED BY payment_matches_request
+		left, err := queryAll(tx, func(row scanner) (p payment.Transfer, err error) {
+			return p, row.Scan(&p.Amount, &p.Late, secondsInto(&p.MatchedAt))
+		}, `SELECT t.amount, m.late, m.matched_at FROM payment_matches m INDEXED BY payment_matches_request
 			JOIN transactions t ON t.id = m.transaction_id
 			WHERE m.request_id = ? ORDER BY m.matched_at, m.transaction_id`, id)
-		left, err := collect(rows, err, func(row scanner) (p payment.Transfer, err error) {
-			return p, row.Scan(&p.Amount, &p.Late, secondsInto(&p.MatchedAt))
-		})
 		if err != nil {
 			return err
 		}
@@ -284,14 +282,12 @@ func paymentChoices(ctx context.Context, tx *tx, r payment.Request) (c payment.C
 	if c.Account, err = txAccount(tx, r.AccountID); err != nil {
 		return c, err
 	}
-	rows, err := tx.query(`SELECT `+bankAccountColumns+` FROM bank_accounts b WHERE b.account_id = ?1 AND b.unlinked_at IS NULL AND `+
-		bankShown("b.id", "?2")+` ORDER BY b.id`, r.AccountID, limitOf(ctx))
-	if c.BankAccounts, err = collect(rows, err, shownBankAccount(ctx)); err != nil {
+	if c.BankAccounts, err = queryAll(tx, shownBankAccount(ctx), `SELECT `+bankAccountColumns+` FROM bank_accounts b WHERE b.account_id = ?1 AND b.unlinked_at IS NULL AND `+
+		bankShown("b.id", "?2")+` ORDER BY b.id`, r.AccountID, limitOf(ctx)); err != nil {
 		return c, err
 	}
 	c.ReceivingNumber = access.LimitOf(ctx).ReceivingNumber
-	rows, err = tx.query(codePatternsOf, r.AccountID)
-	c.Patterns, err = collect(rows, err, scanCodePattern)
+	c.Patterns, err = queryAll(tx, scanCodePattern, codePatternsOf, r.AccountID)
 	c.CodeTaken = func(code string) (bool, error) {
 		return scanOne[bool](tx.queryRow(`SELECT EXISTS (SELECT 1 FROM payment_requests r WHERE r.account_id = ?2 AND r.code = ?3 AND `+
 			codeTaken+`)`,

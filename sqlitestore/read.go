@@ -317,6 +317,19 @@ func readAll[T any](ctx context.Context, s *Store, scan func(scanner) (T, error)
 	return collect(rows, err, scan)
 }
 
+// readMap reads all rows of a query as keys and values.
+func readMap[K comparable, V any](
+	ctx context.Context, s *Store, scan func(scanner) (K, V, error), query string, args ...any,
+) (map[K]V, error) {
+	values := map[K]V{}
+	rows, err := s.query(ctx, query, args...)
+	return values, each(rows, err, func(row scanner) (bool, error) {
+		key, value, err := scan(row)
+		values[key] = value
+		return false, err
+	})
+}
+
 // Constants of Go as SQL texts. Each is formatted once: a text that changed from
 // call to call would be prepared anew each time.
 var (

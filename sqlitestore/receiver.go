@@ -79,18 +79,13 @@ func (s *Store) txSecrets(tx *tx, webhookID int64) (delivery.Secrets, error) {
 }
 
 func (s *Store) WebhookSecrets(ctx context.Context, accountID int64) (map[int64]delivery.Secrets, error) {
-	secrets := map[int64]delivery.Secrets{}
-	rows, err := s.query(ctx, `SELECT w.id, `+secretColumns+` FROM webhooks w WHERE w.account_id = ? AND w.deleted_at IS NULL`, accountID)
-	err = each(rows, err, func(row scanner) (bool, error) {
-		var id int64
+	return readMap(ctx, s, func(row scanner) (id int64, secrets delivery.Secrets, err error) {
 		var sealed sealedSecrets
-		err := row.Scan(append([]any{&id}, sealed.dest()...)...)
-		if err == nil {
-			secrets[id], err = sealed.open(s.sealer)
+		if err = row.Scan(append([]any{&id}, sealed.dest()...)...); err == nil {
+			secrets, err = sealed.open(s.sealer)
 		}
-		return false, err
-	})
-	return secrets, err
+		return id, secrets, err
+	}, `SELECT w.id, `+secretColumns+` FROM webhooks w WHERE w.account_id = ? AND w.deleted_at IS NULL`, accountID)
 }
 
 const secretColumns = `w.secret, w.next_secret, w.overlap_to_ms, w.secrets_changed_ms`

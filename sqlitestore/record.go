@@ -283,13 +283,12 @@ func (r *recorder) match(b app.BankAccount, t app.Transaction, codes app.CodeRea
 				WHERE account_id = ?1 AND reference_key > ?2 AND reference_key < ?2 || '[' AND reference_key <> '')`, t.AccountID, reference))
 		},
 		ByAmount: func(bankAccountID, amount int64, after time.Time) ([]payment.Request, error) {
-			rows, err := r.tx.query(`SELECT `+paymentColumns+
+			return queryAll(r.tx, scanPaymentRequest, `SELECT `+paymentColumns+
 				` FROM (SELECT id FROM payment_requests INDEXED BY payment_requests_asked WHERE bank_account_id = ?1 AND asked = ?2
 					AND paid_at IS NULL AND cancelled_at IS NULL AND coalesce(expires_at > ?3, 1)
 					UNION SELECT id FROM payment_requests r INDEXED BY payment_requests_amount WHERE bank_account_id = ?1 AND transfer_amount = ?2
 					AND coalesce(`+paymentEnd+` > ?3, 1) LIMIT 2) k
 				CROSS JOIN payment_requests r ON r.id = k.id JOIN bank_accounts b ON b.id = r.bank_account_id`, bankAccountID, amount, after.Unix())
-			return collect(rows, err, scanPaymentRequest)
 		},
 	})
 	return m, err

@@ -46,8 +46,7 @@ type channel struct {
 func (t *tx) reportedBy(bankAccount int64, by channel) (others bool, err error) {
 	known, loaded := t.channels[bankAccount]
 	if !loaded {
-		rows, err := t.query(`SELECT source_id, channel FROM bank_account_channels WHERE bank_account_id = ?`, bankAccount)
-		if known, err = collect(rows, err, func(row scanner) (c channel, err error) { return c, row.Scan(&c.source, &c.name) }); err != nil {
+		if known, err = queryAll(t, func(row scanner) (c channel, err error) { return c, row.Scan(&c.source, &c.name) }, `SELECT source_id, channel FROM bank_account_channels WHERE bank_account_id = ?`, bankAccount); err != nil {
 			return false, err
 		}
 	}
@@ -81,20 +80,17 @@ func (t *tx) recordCache(accountID int64) (*recordCache, error) {
 	if r := t.caches[accountID]; r != nil {
 		return r, nil
 	}
-	rows, err := t.query(`SELECT `+bankAccountColumns+` FROM bank_accounts b WHERE b.account_id = ? AND b.unlinked_at IS NULL ORDER BY b.id`,
+	linked, err := queryAll(t, columnsOnly(scanBankAccount), `SELECT `+bankAccountColumns+` FROM bank_accounts b WHERE b.account_id = ? AND b.unlinked_at IS NULL ORDER BY b.id`,
 		accountID)
-	linked, err := collect(rows, err, columnsOnly(scanBankAccount))
 	if err != nil {
 		return nil, err
 	}
-	rows, err = t.query(`SELECT `+webhookColumns+`, `+secretColumns+` FROM webhooks w
+	webhooks, err := queryAll(t, t.scanCachedWebhook, `SELECT `+webhookColumns+`, `+secretColumns+` FROM webhooks w
 			WHERE w.account_id = ? AND w.deleted_at IS NULL AND w.is_active = 1 ORDER BY w.id`, accountID)
-	webhooks, err := collect(rows, err, t.scanCachedWebhook)
 	if err != nil {
 		return nil, err
 	}
-	rows, err = t.query(codePatternsOf, accountID)
-	patterns, err := collect(rows, err, scanCodePattern)
+	patterns, err := queryAll(t, scanCodePattern, codePatternsOf, accountID)
 	if err != nil {
 		return nil, err
 	}

@@ -209,10 +209,9 @@ func (r *recorder) matchByReport(b app.BankAccount, e report, id int64) error {
 	if err != nil || match.ID == 0 || match.foundBy == payment.MatchedByAmount {
 		return err
 	}
-	rows, err := r.tx.query(`SELECT content FROM transactions WHERE id = ?1
+	earlier, err := queryAll(r.tx, scanOne[string], `SELECT content FROM transactions WHERE id = ?1
 		UNION ALL SELECT content FROM transaction_reports WHERE transaction_id = ?1 AND (source_id, channel, event_id) IS NOT (?2, ?3, ?4)`,
 		id, e.source, string(e.EventIDChannel), e.EventID)
-	earlier, err := collect(rows, err, scanOne[string])
 	if err != nil || slices.ContainsFunc(earlier, func(content string) bool {
 		return payment.SpeaksAgainst(cache.codes, b.WithoutPrefix(content), t, match.Request)
 	}) {
@@ -309,10 +308,9 @@ func (r *recorder) judgeWithout(removed []removedTransaction) error {
 
 // mayBeRepeats gives items that may be repeats. Webhooks don't get what was received long ago.
 func (r *recorder) mayBeRepeats(condition string, args ...any) ([]waitingItem, error) {
-	rows, err := r.tx.query(`SELECT `+waitingColumns+
+	items, err := queryAll(r.tx, scanWaitingItem, `SELECT `+waitingColumns+
 		` FROM inbound_items i INDEXED BY inbound_items_repeat LEFT JOIN sources s ON s.id = i.source_id
 		WHERE i.state = 'may_be_repeat' AND `+condition+` ORDER BY i.id LIMIT `+mostDecided, args...)
-	items, err := collect(rows, err, scanWaitingItem)
 	for i := range items {
 		items[i].silent = items[i].silent || r.now.Sub(items[i].receivedAt) > inbound.RecentlyReceived
 	}

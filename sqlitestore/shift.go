@@ -113,13 +113,11 @@ func (s *Store) CloseShift(ctx context.Context, accountID, id int64, in payment.
 		if !sh.ClosedAt.IsZero() {
 			return payment.ErrShiftClosed
 		}
-		rows, err := tx.query(shiftBills, id, payment.MaxClosing)
-		bills, err := collect(rows, err, scanPaymentRequest)
+		bills, err := queryAll(tx, scanPaymentRequest, shiftBills, id, payment.MaxClosing)
 		if err != nil {
 			return err
 		}
-		rows, err = tx.query(shiftMoney, id, sh.OpenedAt.Unix(), now.Unix(), accountID, limitOf(ctx), payment.MaxClosing)
-		money, err := collect(rows, err, scanTransaction)
+		money, err := queryAll(tx, scanTransaction, shiftMoney, id, sh.OpenedAt.Unix(), now.Unix(), accountID, limitOf(ctx), payment.MaxClosing)
 		if err != nil {
 			return err
 		}

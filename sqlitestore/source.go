@@ -120,8 +120,7 @@ func (s *Store) usernameFree(tx *tx, src inbound.Source) error {
 	if src.Options.Username == "" {
 		return nil
 	}
-	rows, err := tx.query(`SELECT ` + sourceColumns + ` FROM sources WHERE removed_at IS NULL`)
-	others, err := collect(rows, err, columnsOnly(s.scanSource))
+	others, err := queryAll(tx, columnsOnly(s.scanSource), `SELECT `+sourceColumns+` FROM sources WHERE removed_at IS NULL`)
 	if err == nil && slices.ContainsFunc(others, func(other inbound.Source) bool { return other.Options.Username == src.Options.Username }) {
 		err = app.Refused(app.CodeAlreadyExists, app.Text{
 			EN: "Another source has this user name; every source needs its own.",

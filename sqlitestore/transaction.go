@@ -64,9 +64,8 @@ func (s *Store) TransactionOrigin(ctx context.Context, accountID, transactionID 
 	if err != nil {
 		return p, storageError(noRowsAs(err, app.ErrNoTransaction))
 	}
-	rows, err := s.query(ctx, `SELECT `+mergedColumns+` ORDER BY k.source_id, k.channel, k.event_id LIMIT ?`,
+	p.Merged, err = readAll(ctx, s, scanMerged, `SELECT `+mergedColumns+` ORDER BY k.source_id, k.channel, k.event_id LIMIT ?`,
 		transactionID, accountID, app.MaxMerged)
-	p.Merged, err = collect(rows, err, scanMerged)
 	for i := range p.Merged {
 		if access.LimitOf(ctx).ReceivingNumber != "" { // a balance tells of all money of the bank account
 			p.Merged[i].Balance = 0

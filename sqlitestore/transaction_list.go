@@ -39,9 +39,8 @@ func (s *Store) Transactions(ctx context.Context, accountID int64, f app.Transac
 	if err != nil || len(ids) == 0 {
 		return p, err
 	}
-	rows, err := s.query(ctx, `SELECT `+transactionColumns+` FROM json_each(?) page CROSS JOIN transactions t ON t.id = page.value
-			JOIN bank_accounts b ON b.id = t.bank_account_id ORDER BY page.key`, joinIDs(ids))
-	if p.Rows, err = collect(rows, err, scanTransaction); err != nil {
+	if p.Rows, err = readAll(ctx, s, scanTransaction, `SELECT `+transactionColumns+` FROM json_each(?) page CROSS JOIN transactions t ON t.id = page.value
+			JOIN bank_accounts b ON b.id = t.bank_account_id ORDER BY page.key`, joinIDs(ids)); err != nil {
 		return p, err
 	}
 	p.Rows, err = s.withinLimit(ctx, p.Rows)

@@ -210,6 +210,12 @@ func (t *tx) queryRow(query string, args ...any) scanner {
 	return oneRow{rows}
 }
 
+// queryAll reads all rows of a query.
+func queryAll[T any](tx *tx, scan func(scanner) (T, error), query string, args ...any) ([]T, error) {
+	rows, err := tx.query(query, args...)
+	return collect(rows, err, scan)
+}
+
 // rollback ends the transaction. It is safe where SQLite has ended it already.
 func (t *tx) rollback() {
 	_ = t.control(`ROLLBACK`)

@@ -292,40 +292,32 @@ func pruneHealth(tx *tx, now time.Time) (more bool) {
 
 func (s *Store) WebhookHealth(ctx context.Context, accountID, webhookID int64, now time.Time) ([]delivery.WebhookHealth, error) {
 	const of = ` WHERE w.account_id = ?1 AND w.deleted_at IS NULL AND (?2 = 0 OR w.id = ?2)`
-	rows, err := s.query(ctx,
-		`SELECT w.id, coalesce(t.failed_in_row, 0), coalesce(a.id, 0), a.started_ms, coalesce(a.duration_ms, 0), coalesce(a.status_code, 0),
-			coalesce(a.error, ''), coalesce(a.detail, ''),
-			(SELECT count(*) FROM (SELECT 1 FROM deliveries INDEXED BY deliveries_due WHERE state = 0 AND webhook_id = w.id AND retry = 1 LIMIT ?3)),
-			(SELECT min(due_ms) FROM deliveries INDEXED BY deliveries_due WHERE state = 0 AND webhook_id = w.id AND retry = 1)
-		FROM webhooks w LEFT JOIN webhook_totals t ON t.webhook_id = w.id LEFT JOIN attempts a ON a.id = t.last_attempt_id`+of+` ORDER BY w.id`,
-		accountID, webhookID, alert.CountedUpTo)
-	list, err := collect(rows, err, func(row scanner) (h delivery.WebhookHealth, err error) {
+	list, err := readAll(ctx, s, func(row scanner) (h delivery.WebhookHealth, err error) {
 		var detail string
 		err = row.Scan(&h.WebhookID, &h.FailedInRow, &h.HistoryID, millisInto(&h.Last.StartedAt), durationInto(&h.Last.Duration),
 			&h.Last.StatusCode, &h.Last.Error, &detail, &h.Retrying, millisInto(&h.RetryAt))
 		h.Last.Detail = delivery.ParseDetail(detail)
 		return h, err
-	})
+	}, `SELECT w.id, coalesce(t.failed_in_row, 0), coalesce(a.id, 0), a.started_ms, coalesce(a.duration_ms, 0), coalesce(a.status_code, 0),
+			coalesce(a.error, ''), coalesce(a.detail, ''),
+			(SELECT count(*) FROM (SELECT 1 FROM deliveries INDEXED BY deliveries_due WHERE state = 0 AND webhook_id = w.id AND retry = 1 LIMIT ?3)),
+			(SELECT min(due_ms) FROM deliveries INDEXED BY deliveries_due WHERE state = 0 AND webhook_id = w.id AND retry = 1)
+		FROM webhooks w LEFT JOIN webhook_totals t ON t.webhook_id = w.id LEFT JOIN attempts a ON a.id = t.last_attempt_id`+of+` ORDER BY w.id`,
+		accountID, webhookID, alert.CountedUpTo)
 	if err != nil {
 		return nil, err
 	}
-	byID := map[int64]*delivery.WebhookHealth{}
-	for i := range list {
-		byID[list[i].WebhookID] = &list[i]
-	}
 	first := hourOf(now) - delivery.HealthHours + 1
-	rows, err = s.query(ctx,
-		`SELECT h.webhook_id, h.hour, h.succeeded, h.failed FROM webhooks w CROSS JOIN webhook_hours h ON h.webhook_id = w.id`+of+
-			` AND h.hour BETWEEN ?3 AND ?4`, accountID, webhookID, first, first+delivery.HealthHours-1)
-	err = each(rows, err, func(row scanner) (bool, error) {
-		var id, hour int64
-		var sum delivery.HourHealth
-		err := row.Scan(&id, &hour, &sum.Succeeded, &sum.Failed)
-		if h := byID[id]; h != nil { // else the webhook was made meanwhile
-			h.Hours[hour-first] = sum
+	sums, err := readMap(ctx, s, func(row scanner) (key hourKey, sum delivery.HourHealth, err error) {
+		err = row.Scan(&key.webhookID, &key.hour, &sum.Succeeded, &sum.Failed)
+		return key, sum, err
+	}, `SELECT h.webhook_id, h.hour, h.succeeded, h.failed FROM webhooks w CROSS JOIN webhook_hours h ON h.webhook_id = w.id`+of+
+		` AND h.hour BETWEEN ?3 AND ?4`, accountID, webhookID, first, first+delivery.HealthHours-1)
+	for i := range list {
+		for hour := range list[i].Hours {
+			list[i].Hours[hour] = sums[hourKey{list[i].WebhookID, first + int64(hour)}]
 		}
-		return false, err
-	})
+	}
 	return list, err
 }
 
