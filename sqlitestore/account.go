@@ -28,8 +28,7 @@ func (s *Store) CreateAccount(ctx context.Context, a app.Account) (app.Account, 
 }
 
 func (s *Store) Account(ctx context.Context, id int64) (app.Account, error) {
-	a, err := scanAccount(s.queryRow(ctx, `SELECT `+accountColumns+` FROM accounts WHERE id = ?`, id))
-	return a, storageError(err)
+	return scanAccount(s.queryRow(ctx, `SELECT `+accountColumns+` FROM accounts WHERE id = ?`, id))
 }
 
 func (s *Store) Accounts(ctx context.Context) ([]app.Account, error) {
@@ -105,7 +104,7 @@ func (s *Store) Overview(ctx context.Context, accountID int64) (app.Overview, er
 			(SELECT count(*) FROM bank_accounts b WHERE b.account_id = a.account_id AND b.unlinked_at IS NULL)
 		FROM account_totals a WHERE a.account_id = ?`, accountID).
 		Scan(&o.Transactions, &o.TotalIn, &o.TotalOut, &o.WebhooksSent, &o.WebhooksErrors, &o.BankAccounts)
-	return o, storageError(err)
+	return o, err
 }
 
 func (s *Store) Days(ctx context.Context, accountID, bankAccountID int64, first, last app.Day) ([]app.PeriodRow, error) {
@@ -134,5 +133,5 @@ func (s *Store) AccountStatus(ctx context.Context, accountID int64) (app.Account
 		err = s.queryRow(ctx, `SELECT count(*) FROM webhooks WHERE account_id = ? AND deleted_at IS NULL AND is_active = 1`,
 			accountID).Scan(&status.Webhooks)
 	}
-	return status, storageError(err)
+	return status, err
 }

@@ -24,7 +24,7 @@ func (s *Store) AlertPreferences(ctx context.Context, accountID int64) (alert.Pr
 	for _, kind := range strings.Fields(muted) {
 		p.Muted = append(p.Muted, alert.AttentionKind(kind))
 	}
-	return p, storageError(err)
+	return p, err
 }
 
 func (s *Store) SetAlertPreferences(ctx context.Context, accountID int64, p alert.Preferences) error {

@@ -130,24 +130,11 @@ func (s *Store) AuditLines(ctx context.Context, accountID int64, f app.AuditFilt
 			c.add("noun_id = ?", f.NounID)
 		}
 	}
-	if f.Deed != "" {
-		c.add("deed = ?", string(f.Deed))
-	}
-	if f.Way != "" {
-		c.add("way = ?", string(f.Way))
-	}
-	if f.Who != "" {
-		c.add("actor = ?", f.Who)
-	}
-	if !f.From.IsZero() {
-		c.add("at_ms >= ?", f.From.UnixMilli())
-	}
-	if !f.To.IsZero() {
-		c.add("at_ms < ?", f.To.UnixMilli())
-	}
-	if f.Before != 0 {
-		c.add("id < ?", f.Before)
-	}
+	c.addIf(f.Deed != "", "deed = ?", string(f.Deed))
+	c.addIf(f.Way != "", "way = ?", string(f.Way))
+	c.addIf(f.Who != "", "actor = ?", f.Who)
+	c.between("at_ms", unixMilliOrNull(f.From), unixMilliOrNull(f.To))
+	c.addIf(f.Before != 0, "id < ?", f.Before)
 	return readAll(ctx, s, scanAuditLine,
 		`SELECT id, account_id, at_ms, way, actor, actor_id, address, deed, noun_id, detail, `+auditGone+` FROM audit INDEXED BY `+index+
 			` WHERE `+c.where.String()+` ORDER BY id DESC LIMIT ?`, append(c.args, limit)...)

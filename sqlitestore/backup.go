@@ -317,7 +317,7 @@ func (s *Store) BackupStatus(ctx context.Context) (upkeep.BackupStatus, error) {
 func readBackupStatus(queryRow func(query string, args ...any) scanner) (status upkeep.BackupStatus, err error) {
 	err = queryRow(`SELECT created_at FROM transactions ORDER BY id LIMIT 1`).Scan(secondsInto(&status.FirstAt))
 	if err != nil && !noRows(err) {
-		return status, storageError(err)
+		return status, err
 	}
 	if status.Last, err = readNoted(queryRow, settingLastBackup); err != nil {
 		return status, err
@@ -326,7 +326,7 @@ func readBackupStatus(queryRow func(query string, args ...any) scanner) (status 
 		return status, err
 	}
 	if err = queryRow(dailyBackup).Scan(&status.DailyAt); err != nil {
-		return status, storageError(err)
+		return status, err
 	}
 	var every string
 	err = queryRow(`SELECT value FROM settings WHERE name = ?`, settingBackupEvery).Scan(&every)
@@ -338,7 +338,7 @@ func readBackupStatus(queryRow func(query string, args ...any) scanner) (status 
 	if status.Every == 0 && status.DailyAt != "" {
 		status.Every = 24 * time.Hour
 	}
-	return status, storageError(err)
+	return status, err
 }
 
 // readNoted reads what is noted about a backup; zero: there never was one.
@@ -349,7 +349,7 @@ func readNoted(queryRow func(query string, args ...any) scanner, name string) (b
 		return b, nil
 	}
 	if err != nil {
-		return b, storageError(err)
+		return b, err
 	}
 	var noted notedBackup
 	if err := json.Unmarshal([]byte(value), &noted); err != nil {

@@ -220,18 +220,9 @@ func entriesOf(ctx context.Context, columns string, accountID int64, q book.Entr
 		index, order = "transactions_time", ` ORDER BY t.occurred_at, t.id`
 		c.add("(t.occurred_at > ? OR t.id > ?)", q.From.Unix(), q.AfterID)
 	}
-	if q.BankAccountID != 0 {
-		c.add("t.bank_account_id = ?", q.BankAccountID)
-	}
-	if limit := access.LimitOf(ctx); limit.On {
-		c.add("t.bank_account_id IN (SELECT value FROM json_each(?))", joinIDs(limit.IDs))
-		if limit.ReceivingNumber != "" {
-			c.add("t.receiving_number = ?", limit.ReceivingNumber)
-		}
-	}
-	if q.Revenue {
-		c.add(isRevenue(true))
-	}
+	c.addIf(q.BankAccountID != 0, "t.bank_account_id = ?", q.BankAccountID)
+	c.within(ctx, "t")
+	c.addIf(q.Revenue, isRevenue(true))
 	return `SELECT ` + columns + ` FROM transactions t INDEXED BY ` + index + ` WHERE ` + c.where.String(), c.args, order
 }
 

@@ -26,9 +26,7 @@ func daysOf(accountID int64, f app.TransactionFilter) (table string, c *conditio
 		table = "account_days"
 		c.add("account_id = ?", accountID)
 	}
-	if f.Type != "" {
-		c.add("type = ?", string(f.Type))
-	}
+	c.addIf(f.Type != "", "type = ?", string(f.Type))
 	return table, c
 }
 

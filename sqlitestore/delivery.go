@@ -111,7 +111,7 @@ func (s *Store) Due(ctx context.Context, f delivery.DueFilter, now time.Time) ([
 		return nil, nil
 	}
 	if err != nil {
-		return nil, storageError(err)
+		return nil, err
 	}
 	as, err := called.open(s.sealer)
 	if err != nil || as.Secrets.Current == "" { // without a secret nothing is sent
@@ -145,7 +145,7 @@ func (s *Store) addOriginal(ctx context.Context, o *delivery.Outgoing) error {
 	if noRows(err) { // a test
 		err = nil
 	}
-	return storageError(err)
+	return err
 }
 
 // dueIDs stops reading when it has enough, without a LIMIT: SQLite would prepare the
@@ -292,7 +292,7 @@ func (s *Store) DeliveryFacts(ctx context.Context, accountID, id int64) (deliver
 			`+deliveryColumns+`, `+payloadColumns+`, `+receiverColumns+`
 		FROM deliveries d JOIN webhooks w ON w.id = d.webhook_id`+payloadFrom+` WHERE d.id = ? AND d.account_id = ?`, id, accountID).Scan(dest...)
 	if err != nil {
-		return f, storageError(noRowsAs(err, delivery.ErrNoDelivery))
+		return f, noRowsAs(err, delivery.ErrNoDelivery)
 	}
 	w.AccountID, w.Kind, w.URL = accountID, called.of.Kind, called.of.URL
 	as := called.of
@@ -375,7 +375,7 @@ func (s *Store) NewestIDs(ctx context.Context) (delivery.NewestIDs, error) {
 			coalesce((SELECT max(number) FROM removed_transactions), 0),
 			coalesce((SELECT sum(position + coalesce(failing_ms, 0)) FROM streams), 0)`).
 		Scan(&n.TransactionID, &n.AttemptID, &n.InboundEventID, &n.DeliveryID, &n.PaymentChanges, &n.Removals, &n.StreamState)
-	return n, storageError(err)
+	return n, err
 }
 
 // newestShown looks at no row that the limit doesn't show: what is recorded or sent
@@ -402,7 +402,7 @@ func (s *Store) newestShown(ctx context.Context, limit access.BankAccountLimit) 
 			CROSS JOIN deliveries d INDEXED BY deliveries_transaction ON d.transaction_id = k.value LEFT JOIN attempts a ON a.delivery_id = d.id`,
 		joinIDs(ids)).
 		Scan(&n.AttemptID, &n.DeliveryID)
-	return n, storageError(err)
+	return n, err
 }
 
 // Pending reads the index of the queue: its cost grows with the pending deliveries,
@@ -438,12 +438,8 @@ func pendingOf(accountID int64, f delivery.Filter) (from string, args []any) {
 	var c conditions
 	c.add("w.account_id = ? AND w.deleted_at IS NULL", accountID)
 	index := narrowDeliveries(&c, "deliveries_due", f)
-	if f.Type != "" {
-		c.add("coalesce(t.type, json_extract(d.sample, '$.TransferType')) = ?", string(f.Type))
-	}
-	if f.Query != "" {
-		c.add(textHolds, fold.String(f.Query))
-	}
+	c.addIf(f.Type != "", "coalesce(t.type, json_extract(d.sample, '$.TransferType')) = ?", string(f.Type))
+	c.addIf(f.Query != "", textHolds, fold.String(f.Query))
 	from = ` FROM webhooks w CROSS JOIN deliveries d INDEXED BY ` + index + ` ON d.webhook_id = w.id AND d.state = 0`
 	if f.Type != "" || f.Query != "" {
 		from += ` LEFT JOIN transactions t ON t.id = d.transaction_id`

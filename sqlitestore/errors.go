@@ -15,12 +15,12 @@ import (
 )
 
 // storageError translates an error of the driver, by its code and never by its text. A
-// failure that may pass becomes app.CodeUnavailable and damage becomes ErrDamaged; an
-// [*app.Error] stays as it is.
+// failure that may pass becomes app.CodeUnavailable and damage becomes ErrDamaged. What is
+// translated already stays as it is.
 func storageError(err error) error {
 	var known *app.Error
 	switch {
-	case err == nil, errors.As(err, &known):
+	case err == nil, errors.As(err, &known), errors.Is(err, ErrDamaged):
 		return err
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.Is(err, errClosed), errors.Is(err, errBroken),
 		errors.Is(err, ErrTaken):

@@ -116,18 +116,10 @@ func counted(total int64, p app.Page) int64 {
 func attemptConditions(accountID int64, f delivery.HistoryFilter) *conditions {
 	var c conditions
 	c.add("a.account_id = ?", accountID)
-	if f.ID != 0 {
-		c.add("a.id = ?", f.ID)
-	}
-	if f.DeliveryID != 0 {
-		c.add("a.delivery_id = ?", f.DeliveryID)
-	}
-	if f.TransactionID != 0 {
-		c.add("a.delivery_id IN (SELECT id FROM deliveries WHERE transaction_id = ?)", f.TransactionID)
-	}
-	if f.WebhookID != 0 {
-		c.add("a.webhook_id = ?", f.WebhookID)
-	}
+	c.addIf(f.ID != 0, "a.id = ?", f.ID)
+	c.addIf(f.DeliveryID != 0, "a.delivery_id = ?", f.DeliveryID)
+	c.addIf(f.TransactionID != 0, "a.delivery_id IN (SELECT id FROM deliveries WHERE transaction_id = ?)", f.TransactionID)
+	c.addIf(f.WebhookID != 0, "a.webhook_id = ?", f.WebhookID)
 	switch { // literals, as in the index attempts_failed
 	case f.OK == nil:
 	case *f.OK:
@@ -135,18 +127,9 @@ func attemptConditions(accountID int64, f delivery.HistoryFilter) *conditions {
 	default:
 		c.add("a.ok = 0")
 	}
-	if f.Type != "" {
-		c.add("a.type = ?", string(f.Type))
-	}
-	if !f.From.IsZero() {
-		c.add("a.started_ms >= ?", f.From.UnixMilli())
-	}
-	if !f.To.IsZero() {
-		c.add("a.started_ms < ?", f.To.UnixMilli())
-	}
-	if f.UntilID != 0 {
-		c.add("a.id <= ?", f.UntilID)
-	}
+	c.addIf(f.Type != "", "a.type = ?", string(f.Type))
+	c.between("a.started_ms", unixMilliOrNull(f.From), unixMilliOrNull(f.To))
+	c.addIf(f.UntilID != 0, "a.id <= ?", f.UntilID)
 	return &c
 }
 

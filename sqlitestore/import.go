@@ -45,7 +45,7 @@ const attemptsEnd = time.Minute
 func (s *Store) Undoable(ctx context.Context, accountID, id int64, now time.Time) (u inbound.Undoing, err error) {
 	u.File, err = scanImport(s.queryRow(ctx, `SELECT `+importColumns+` FROM imports WHERE id = ? AND account_id = ?`, id, accountID))
 	if err != nil {
-		return u, storageError(noRowsAs(err, inbound.ErrNoImport))
+		return u, noRowsAs(err, inbound.ErrNoImport)
 	}
 	rows, err := s.query(ctx,
 		`SELECT t.id, t.type, t.amount, t.occurred_at, `+notifiedShop+`, `+namedElsewhere+` OR `+otherImport+` IS NOT NULL,

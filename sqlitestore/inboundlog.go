@@ -27,7 +27,7 @@ func (s *Store) InboundEvents(ctx context.Context, accountID int64, f inbound.Fi
 	c := inboundConditions(accountID, f)
 	var total int64
 	if err := s.queryRow(ctx, `SELECT count(*) FROM inbound_events e WHERE `+c.where.String(), c.args...).Scan(&total); err != nil {
-		return nil, 0, storageError(err)
+		return nil, 0, err
 	}
 	ids, err := s.scanIDs(ctx, `SELECT e.id FROM inbound_events e WHERE `+c.where.String()+` ORDER BY e.id DESC`, c.args, f.Page)
 	if err != nil || len(ids) == 0 {
@@ -43,9 +43,7 @@ func (s *Store) InboundEventsBefore(ctx context.Context, accountID int64, f inbo
 		return nil, false, err
 	}
 	c := inboundConditions(accountID, f)
-	if f.Before != 0 {
-		c.add("e.id < ?", f.Before)
-	}
+	c.addIf(f.Before != 0, "e.id < ?", f.Before)
 	ids, err := s.scanIDs(ctx, `SELECT e.id FROM inbound_events e WHERE `+c.where.String()+` ORDER BY e.id DESC`, c.args,
 		app.Page{Number: 1, Size: f.Page.Size + 1})
 	if err != nil || len(ids) == 0 {
@@ -64,7 +62,7 @@ func (s *Store) OpenInbound(ctx context.Context, accountID int64, most int) (ope
 		`SELECT `+count(inbound.OutcomeUnassigned)+`, `+count(inbound.OutcomeConflict)+`, `+count(inbound.OutcomeRejected)+`, `+
 			count(inbound.OutcomeMayBeRepeat), accountID, most).
 		Scan(&open.Unassigned, &open.Conflicts, &open.Rejected, &open.MayBeRepeats)
-	return open, storageError(err)
+	return open, err
 }
 
 // listInboundEvents reads the events of ids in their order, with the first of their
@@ -88,18 +86,9 @@ func inboundConditions(accountID int64, f inbound.Filter) *conditions {
 			isOpen+")",
 			accountID, string(f.State))
 	}
-	if f.OpenOnly {
-		c.add("e.open > 0")
-	}
-	if f.SourceID != 0 {
-		c.add("e.source_id = ?", f.SourceID)
-	}
-	if !f.From.IsZero() {
-		c.add("e.received_ms >= ?", f.From.UnixMilli())
-	}
-	if !f.To.IsZero() {
-		c.add("e.received_ms < ?", f.To.UnixMilli())
-	}
+	c.addIf(f.OpenOnly, "e.open > 0")
+	c.addIf(f.SourceID != 0, "e.source_id = ?", f.SourceID)
+	c.between("e.received_ms", unixMilliOrNull(f.From), unixMilliOrNull(f.To))
 	return &c
 }
 
@@ -162,10 +151,10 @@ func (s *Store) InboundEvent(ctx context.Context, accountID, id int64) (inbound.
 		err = s.countOpenItems(ctx, map[int64]*inbound.Event{id: &e}, []int64{id})
 	}
 	if err != nil || e.SourceID == 0 {
-		return e, inbound.Source{}, storageError(noRowsAs(err, inbound.ErrNoEvent))
+		return e, inbound.Source{}, noRowsAs(err, inbound.ErrNoEvent)
 	}
 	src, err := s.scanSource(s.queryRow(ctx, `SELECT `+sourceColumns+` FROM sources WHERE id = ?`, e.SourceID))
-	return e, src, storageError(err)
+	return e, src, err
 }
 
 const (

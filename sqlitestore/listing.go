@@ -70,5 +70,5 @@ func (s *Store) few(ctx context.Context, f found) (ids string, few bool, err err
 	most := cmp.Or(s.fewIDs, fewIDs)
 	err = s.queryRow(ctx, `SELECT count(*), json_group_array(id) FROM (SELECT DISTINCT id FROM (`+f.query+`) LIMIT ?)`,
 		append(slices.Clone(f.args), most+1)...).Scan(&n, &ids)
-	return ids, n <= most, storageError(err)
+	return ids, n <= most, err
 }

@@ -164,13 +164,11 @@ var onePaymentRequest = `SELECT ` + paymentColumns + paymentFrom + ` WHERE r.id 
 	isShown("r", "?3")
 
 func (s *Store) PaymentRequest(ctx context.Context, accountID, id int64) (payment.Request, error) {
-	r, err := scanPaymentRequest(s.queryRow(ctx, onePaymentRequest, id, accountID, limitOf(ctx)))
-	return r, storageError(err)
+	return scanPaymentRequest(s.queryRow(ctx, onePaymentRequest, id, accountID, limitOf(ctx)))
 }
 
 func (s *Store) PaymentRequestByToken(ctx context.Context, token string) (payment.Request, error) {
-	r, err := scanPaymentRequest(s.queryRow(ctx, `SELECT `+paymentColumns+paymentFrom+` WHERE r.token = ?`, token))
-	return r, storageError(err)
+	return scanPaymentRequest(s.queryRow(ctx, `SELECT `+paymentColumns+paymentFrom+` WHERE r.token = ?`, token))
 }
 
 func (s *Store) PaymentRequests(ctx context.Context, accountID int64, f payment.Filter, now time.Time) (page payment.Page, err error) {
@@ -179,33 +177,13 @@ func (s *Store) PaymentRequests(ctx context.Context, accountID int64, f payment.
 	}
 	var c conditions
 	c.add("r.account_id = ?", accountID)
-	if limit := access.LimitOf(ctx); limit.On {
-		c.add("r.bank_account_id IN (SELECT value FROM json_each(?))", joinIDs(limit.IDs))
-		if limit.ReceivingNumber != "" {
-			c.add("r.receiving_number = ?", limit.ReceivingNumber)
-		}
-	}
-	if f.BankAccountID != 0 {
-		c.add("+r.bank_account_id = ?", f.BankAccountID) // its index has no account
-	}
-	if f.Reference != "" {
-		c.add("r.reference = ? AND r.reference <> ''", f.Reference)
-	}
-	if f.ShiftID != 0 {
-		c.add("r.shift_id = ? AND r.shift_id IS NOT NULL", f.ShiftID)
-	}
-	if f.Code != "" {
-		c.add("(r.code = ? OR r.code > ? || ' ' AND r.code < ? || '!')", f.Code, f.Code, f.Code)
-	}
-	if !f.From.IsZero() {
-		c.add("r.created_at >= ?", f.From.Unix())
-	}
-	if !f.To.IsZero() {
-		c.add("r.created_at < ?", f.To.Unix())
-	}
-	if f.Status != "" {
-		c.add(paymentStatus("?")+" = ?", now.Unix(), string(f.Status))
-	}
+	c.within(ctx, "r")
+	c.addIf(f.BankAccountID != 0, "+r.bank_account_id = ?", f.BankAccountID) // its index has no account
+	c.addIf(f.Reference != "", "r.reference = ? AND r.reference <> ''", f.Reference)
+	c.addIf(f.ShiftID != 0, "r.shift_id = ? AND r.shift_id IS NOT NULL", f.ShiftID)
+	c.addIf(f.Code != "", "(r.code = ? OR r.code > ? || ' ' AND r.code < ? || '!')", f.Code, f.Code, f.Code)
+	c.between("r.created_at", unixOrNull(f.From), unixOrNull(f.To))
+	c.addIf(f.Status != "", paymentStatus("?")+" = ?", now.Unix(), string(f.Status))
 	// Where no index narrows the list, its page is read by the ids, not by the time of
 	// creation and a sort of all of them.
 	newestFirst := f.From.IsZero() && f.To.IsZero() && f.Reference == "" && f.Code == "" && f.ShiftID == 0
@@ -227,7 +205,7 @@ func (s *Store) PaymentRequests(ctx context.Context, accountID int64, f payment.
 		append(args, c.args...)...).
 		Scan(&page.Total, &page.Due, &page.Received, &page.Waiting)
 	if err != nil {
-		return page, storageError(err)
+		return page, err
 	}
 	if newestFirst {
 		where = strings.Replace(where, "r.account_id", "+r.account_id", 1)

@@ -30,7 +30,7 @@ func (s *Store) PushKey(ctx context.Context, accountID int64) ([]byte, error) {
 		})
 	}
 	if err != nil {
-		return nil, storageError(err)
+		return nil, err
 	}
 	text, err := s.sealer.open(sealPushKey, sealed)
 	if err != nil {

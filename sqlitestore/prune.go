@@ -115,7 +115,7 @@ func (s *Store) Prunable(ctx context.Context, limits upkeep.PruneLimits, now tim
 	if err == nil && limits.History > 0 {
 		err = s.queryRow(ctx, `SELECT count(*)`+oldAttempts, now.Add(-limits.History).UnixMilli()).Scan(&p.Attempts)
 	}
-	return p, storageError(err)
+	return p, err
 }
 
 // reclaimStep is how many pages one commit gives back to the file system.

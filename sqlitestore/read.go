@@ -22,46 +22,47 @@ import (
 func (s *Store) query(ctx context.Context, query string, args ...any) (readRows, error) {
 	one, err := s.statements.take(ctx, s.reads, query)
 	if err != nil {
-		return readRows{}, s.noteDamage(err)
+		return readRows{}, s.translated(err)
 	}
 	defer s.statements.giveBack(one)
 	rows, err := one.stmt.QueryContext(ctx, args...)
-	return readRows{rows, s}, s.noteDamage(err)
+	return readRows{rows, s}, s.translated(err)
 }
 
 // queryRow runs a prepared query of one row.
 func (s *Store) queryRow(ctx context.Context, query string, args ...any) scanner {
 	one, err := s.statements.take(ctx, s.reads, query)
 	if err != nil {
-		return failedRow{s.noteDamage(err)}
+		return failedRow{s.translated(err)}
 	}
 	defer s.statements.giveBack(one)
 	return readRow{one.stmt.QueryRowContext(ctx, args...), s}
 }
 
-// noteDamage reports a damaged file to the process, which ends: it must not acknowledge
-// what the file can't hold. It returns err as it is.
-func (s *Store) noteDamage(err error) error {
-	if known := storageError(err); errors.Is(known, ErrDamaged) && !isSearchDamage(err) {
+// translated is storageError, and reports a damaged file to the process, which ends: it must
+// not acknowledge what the file can't hold.
+func (s *Store) translated(err error) error {
+	known := storageError(err)
+	if errors.Is(known, ErrDamaged) && !isSearchDamage(err) {
 		s.noteFatal(known)
 	}
-	return err
+	return known
 }
 
-// readRows and readRow are rows whose errors are reported so.
+// readRows and readRow are rows whose errors are translated.
 type readRows struct {
 	*sql.Rows
 	s *Store
 }
 
-func (r readRows) Err() error { return r.s.noteDamage(r.Rows.Err()) }
+func (r readRows) Err() error { return r.s.translated(r.Rows.Err()) }
 
 type readRow struct {
 	*sql.Row
 	s *Store
 }
 
-func (r readRow) Scan(dest ...any) error { return r.s.noteDamage(r.Row.Scan(dest...)) }
+func (r readRow) Scan(dest ...any) error { return r.s.translated(r.Row.Scan(dest...)) }
 
 // keptReads is how many queries stay prepared, on up to four connections each.
 // Listings have thousands of texts, one for every combination of filters; few of
@@ -92,7 +93,7 @@ func (r *readStatements) take(ctx context.Context, db *sql.DB, query string) (*r
 	}
 	stmt, err := db.PrepareContext(ctx, query)
 	if err != nil {
-		return nil, storageError(err)
+		return nil, err
 	}
 	one := r.find(query, stmt)
 	if one.stmt != stmt { // another was quicker
@@ -237,6 +238,26 @@ func (c *conditions) add(clause string, args ...any) {
 	c.args = append(c.args, args...)
 }
 
+// addIf adds a clause if that is wanted.
+func (c *conditions) addIf(wanted bool, clause string, args ...any) {
+	if wanted {
+		c.add(clause, args...)
+	}
+}
+
+// between bounds a column: from a value on, and before another; nil: no bound.
+func (c *conditions) between(column string, from, to any) {
+	c.addIf(from != nil, column+" >= ?", from)
+	c.addIf(to != nil, column+" < ?", to)
+}
+
+// within narrows rows of money, of a table or alias, to what ctx shows.
+func (c *conditions) within(ctx context.Context, table string) {
+	limit := access.LimitOf(ctx)
+	c.addIf(limit.On, table+".bank_account_id IN (SELECT value FROM json_each(?))", joinIDs(limit.IDs))
+	c.addIf(limit.ReceivingNumber != "", table+".receiving_number = ?", limit.ReceivingNumber)
+}
+
 func (c *conditions) join(other *conditions) {
 	if other.where.Len() > 0 {
 		c.add(other.where.String(), other.args...)
@@ -307,8 +328,7 @@ func columnsOnly[T any](scan func(row scanner, others ...any) (T, error)) func(s
 
 // readOne reads the one column of the one row of a query.
 func readOne[T any](ctx context.Context, s *Store, query string, args ...any) (T, error) {
-	value, err := scanOne[T](s.queryRow(ctx, query, args...))
-	return value, storageError(err)
+	return scanOne[T](s.queryRow(ctx, query, args...))
 }
 
 // readAll reads all rows of a query.

@@ -64,7 +64,7 @@ func (f *copyFacts) readBeat() error {
 func (s *Store) CopyFacts(ctx context.Context, upTo int64) (upkeep.CopyFacts, error) {
 	var f copyFacts
 	err := f.scan(s.queryRow(ctx, factsUpTo, upTo))
-	return f.CopyFacts, storageError(err)
+	return f.CopyFacts, err
 }
 
 // FirstAfter is when the first transaction after an id was recorded, of those up to
@@ -74,7 +74,7 @@ func (s *Store) FirstAfter(ctx context.Context, id, upTo int64) (at time.Time, e
 	if noRows(err) {
 		return time.Time{}, nil
 	}
-	return at, storageError(err)
+	return at, err
 }
 
 // Key is the content of the key file.

@@ -40,12 +40,8 @@ func failedOf(accountID int64, f delivery.Filter) (from string, args []any) {
 	var c conditions
 	c.add("w.account_id = ? AND w.is_active = 1 AND w.deleted_at IS NULL", accountID)
 	index := narrowDeliveries(&c, "deliveries_failed", f)
-	if f.Type != "" {
-		c.add("t.type = ?", string(f.Type))
-	}
-	if f.Query != "" {
-		c.add("instr(t.search, ?) > 0", fold.String(f.Query))
-	}
+	c.addIf(f.Type != "", "t.type = ?", string(f.Type))
+	c.addIf(f.Query != "", "instr(t.search, ?) > 0", fold.String(f.Query))
 	transaction := "d.transaction_id"
 	from = ` FROM webhooks w CROSS JOIN deliveries d INDEXED BY ` + index + ` ON d.webhook_id = w.id AND d.state = 2`
 	if f.Type != "" || f.Query != "" {
@@ -94,19 +90,12 @@ func (s *Store) ResendMany(ctx context.Context, accountID int64, historyIDs []in
 // narrowDeliveries adds the conditions of a filter on deliveries d, but for those on
 // their transactions, and returns the index to use: index, unless a better one fits.
 func narrowDeliveries(c *conditions, index string, f delivery.Filter) string {
-	if f.WebhookID != 0 {
-		c.add("w.id = ?", f.WebhookID)
-	}
+	c.addIf(f.WebhookID != 0, "w.id = ?", f.WebhookID)
 	if f.TransactionID != 0 {
 		index = "deliveries_transaction"
 		c.add("d.transaction_id = ?", f.TransactionID)
 	}
-	if !f.From.IsZero() {
-		c.add("d.created_ms >= ?", f.From.UnixMilli())
-	}
-	if !f.To.IsZero() {
-		c.add("d.created_ms < ?", f.To.UnixMilli())
-	}
+	c.between("d.created_ms", unixMilliOrNull(f.From), unixMilliOrNull(f.To))
 	return index
 }
 

@@ -17,7 +17,7 @@ func (s *Store) setting(ctx context.Context, name string) (string, error) {
 	if noRows(err) {
 		return "", fmt.Errorf("%w: setting %s is missing", ErrDamaged, name)
 	}
-	return value, storageError(err)
+	return value, err
 }
 
 func (s *Store) setSetting(ctx context.Context, name, value string) error {
@@ -63,7 +63,7 @@ func (s *Store) SetBaseURL(ctx context.Context, base string) error {
 // it started last, as a URL; empty: it never did.
 func (s *Store) ReachedAt(ctx context.Context) (address string, err error) {
 	err = s.queryRow(ctx, `SELECT coalesce(max(value), '') FROM settings WHERE name = 'reached_at'`).Scan(&address)
-	return address, storageError(err)
+	return address, err
 }
 
 // SetReachedAt keeps the address for the commands beside the server.
@@ -82,7 +82,7 @@ func (s *Store) Keep(ctx context.Context) (keep upkeep.PruneLimits, found bool, 
 	if err == nil {
 		_, err = fmt.Sscan(value, (*int64)(&keep.Inbound), (*int64)(&keep.History))
 	}
-	return keep, true, storageError(err)
+	return keep, true, err
 }
 
 // SetKeep keeps how long what may go is kept for the commands beside the

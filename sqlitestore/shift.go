@@ -35,8 +35,7 @@ func scanShiftAnd(row scanner, before ...any) (sh payment.Shift, err error) {
 const oneShift = `SELECT ` + shiftColumns + ` FROM shifts s WHERE s.id = ? AND s.account_id = ?`
 
 func (s *Store) Shift(ctx context.Context, accountID, id int64) (payment.Shift, error) {
-	sh, err := scanShift(s.queryRow(ctx, oneShift, id, accountID))
-	return sh, storageError(err)
+	return scanShift(s.queryRow(ctx, oneShift, id, accountID))
 }
 
 func (s *Store) OpenShift(ctx context.Context, accountID, userID int64) (payment.Shift, bool, error) {
@@ -45,7 +44,7 @@ func (s *Store) OpenShift(ctx context.Context, accountID, userID int64) (payment
 	if err == payment.ErrNoShift {
 		return sh, false, nil
 	}
-	return sh, err == nil, storageError(err)
+	return sh, err == nil, err
 }
 
 func (s *Store) Shifts(ctx context.Context, accountID, userID int64, page app.Page) ([]payment.Shift, int64, error) {
@@ -89,7 +88,7 @@ func (s *Store) ShiftClosing(ctx context.Context, accountID, id int64, now time.
 	sh, err := scanShiftAnd(s.queryRow(ctx, shiftAndClosing, id, accountID), &kept)
 	switch {
 	case err != nil:
-		return c, storageError(err)
+		return c, err
 	case kept != "":
 		return c, json.Unmarshal([]byte(kept), &c)
 	case !sh.ClosedAt.IsZero():

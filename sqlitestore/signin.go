@@ -16,7 +16,7 @@ func (s *Store) Session(ctx context.Context, token string, now time.Time) ([]byt
 	if noRows(err) {
 		return nil, false, nil
 	}
-	return data, err == nil, storageError(err)
+	return data, err == nil, err
 }
 
 // sessionGoesOn is the condition on a session that hasn't ended at ?1, joined with its
@@ -48,7 +48,7 @@ func (s *Store) SeeSession(ctx context.Context, token, address string, now time.
 	noted := now.Add(-access.SeenInterval).Unix()
 	due, err := scanOne[bool](s.queryRow(ctx, `SELECT seen_at <= ? FROM sessions WHERE token = ?`, noted, token))
 	if err != nil || !due {
-		return noRowsAs(storageError(err), nil)
+		return noRowsAs(err, nil)
 	}
 	s.offer(func(tx *tx) error {
 		return tx.exec(`UPDATE sessions SET seen_at = ?, address = ? WHERE token = ? AND seen_at <= ?`, now.Unix(), address, token, noted)
@@ -82,7 +82,7 @@ func (s *Store) SecondFactor(ctx context.Context, userID int64) (f access.Second
 	err = s.queryRow(ctx,
 		`SELECT `+hasSecondFactor+`, totp IS NOT NULL, (SELECT count(*) FROM recovery_codes WHERE user_id = users.id) FROM users WHERE id = ?`,
 		userID).Scan(&f.On, &f.App, &f.RecoveryCodes)
-	return f, noRowsAs(storageError(err), access.ErrNoUser)
+	return f, noRowsAs(err, access.ErrNoUser)
 }
 
 func (s *Store) TOTP(ctx context.Context, userID int64) (t access.TOTP, ok bool, err error) {
@@ -92,7 +92,7 @@ func (s *Store) TOTP(ctx context.Context, userID int64) (t access.TOTP, ok bool,
 		return t, false, nil
 	}
 	if err != nil {
-		return t, false, storageError(err)
+		return t, false, err
 	}
 	t.Secret, err = s.sealer.open(sealTOTP, sealed)
 	return t, err == nil, nil
@@ -173,7 +173,7 @@ func (s *Store) PasskeyByCredential(ctx context.Context, id []byte) (p access.Pa
 		return p, u, false, nil
 	}
 	if err != nil {
-		return p, u, false, storageError(err)
+		return p, u, false, err
 	}
 	u, ok, err = s.User(ctx, p.UserID)
 	return p, u, ok, err

@@ -44,8 +44,7 @@ func scanStreamAnd(row scanner, more ...any) (stream.Stream, error) {
 }
 
 func (s *Store) Stream(ctx context.Context, accountID, id int64) (stream.Stream, error) {
-	st, err := scanStream(s.queryRow(ctx, oneStream, id, accountID))
-	return st, storageError(err)
+	return scanStream(s.queryRow(ctx, oneStream, id, accountID))
 }
 
 func (s *Store) Streams(ctx context.Context, accountID int64) ([]stream.Stream, error) {
@@ -61,7 +60,7 @@ func (s *Store) StreamWork(ctx context.Context, accountID, id int64) (w stream.W
 			` FROM streams s WHERE s.id = ? AND s.account_id = ? AND s.deleted_at IS NULL`, id, accountID),
 		&secret, &password, &w.Mark, &w.Moves)
 	if err != nil || w.SecretLost {
-		return w, storageError(err)
+		return w, err
 	}
 	if w.Secret, err = s.sealer.open(sealStream, secret); err == nil {
 		w.Password, err = s.sealer.open(sealStreamPassword, password)
@@ -73,7 +72,7 @@ func (s *Store) StreamTransactions(ctx context.Context, st stream.Stream, after 
 	last, err := scanOne[int64](s.queryRow(ctx,
 		`SELECT coalesce(max(id), ?1) FROM (SELECT id FROM transactions WHERE id > ?1 ORDER BY id LIMIT ?2)`, after, streamWindow))
 	if err != nil || last == after {
-		return nil, after, storageError(err)
+		return nil, after, err
 	}
 	list, err := readAll(ctx, s, scanTransaction,
 		`SELECT `+transactionColumns+` FROM transactions t NOT INDEXED JOIN bank_accounts b ON b.id = t.bank_account_id

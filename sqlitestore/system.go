@@ -88,7 +88,7 @@ func (s *Store) QueueStatus(ctx context.Context, now time.Time) (upkeep.QueueSta
 	err := s.queryRow(ctx, `SELECT count(*), count(*) `+due+`, min(d.due_ms) `+due+`
 		FROM webhooks w JOIN deliveries d INDEXED BY deliveries_due ON d.webhook_id = w.id AND d.state = 0`, now.UnixMilli()).
 		Scan(&q.Pending, &q.Due, millisInto(&q.OldestDue))
-	return q, storageError(err)
+	return q, err
 }
 
 // AnswerTimes walks back from the newest attempt.

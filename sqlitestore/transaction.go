@@ -31,7 +31,7 @@ var oneTransaction = `SELECT ` + transactionColumns + ` FROM transactions t JOIN
 func (s *Store) Transaction(ctx context.Context, accountID, id int64) (app.Transaction, error) {
 	t, err := scanTransaction(s.queryRow(ctx, oneTransaction, id, accountID, limitOf(ctx)))
 	if err != nil {
-		return t, storageError(noRowsAs(err, app.ErrNoTransaction))
+		return t, noRowsAs(err, app.ErrNoTransaction)
 	}
 	list, err := s.withinLimit(ctx, []app.Transaction{t})
 	if err != nil {
@@ -62,7 +62,7 @@ func (s *Store) TransactionOrigin(ctx context.Context, accountID, transactionID 
 		WHERE t.id = ?1 AND t.account_id = ?2 AND `+isShown("t", "?3"), transactionID, accountID, limitOf(ctx)).Scan(&p.SourceID,
 		&p.SourceName, &p.Provider, &p.Channel, &p.InboundEventID)
 	if err != nil {
-		return p, storageError(noRowsAs(err, app.ErrNoTransaction))
+		return p, noRowsAs(err, app.ErrNoTransaction)
 	}
 	p.Merged, err = readAll(ctx, s, scanMerged, `SELECT `+mergedColumns+` ORDER BY k.source_id, k.channel, k.event_id LIMIT ?`,
 		transactionID, accountID, app.MaxMerged)
@@ -101,8 +101,7 @@ func scanNote(row scanner) (n app.Note, err error) {
 }
 
 func (s *Store) Note(ctx context.Context, accountID, transactionID int64) (app.Note, error) {
-	n, err := scanNote(s.queryRow(ctx, noteOfTransaction, transactionID, accountID, limitOf(ctx)))
-	return n, storageError(err)
+	return scanNote(s.queryRow(ctx, noteOfTransaction, transactionID, accountID, limitOf(ctx)))
 }
 
 // Noted reads all notes of the account, of which there are few.
@@ -156,7 +155,7 @@ func (s *Store) idsOf(ctx context.Context, accountID int64, f app.TransactionFil
 	c := rowConditions(accountID, f)
 	err = s.queryRow(ctx, `SELECT coalesce(min(t.id), 0), coalesce(max(t.id), -1) FROM transactions t INDEXED BY transactions_time WHERE `+
 		c.where.String(), c.args...).Scan(&ids.First, &ids.Last)
-	return ids, storageError(err)
+	return ids, err
 }
 
 // TransactionsIn reads the rows of the range one after another, whatever the

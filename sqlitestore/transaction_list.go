@@ -111,7 +111,7 @@ func (s *Store) fewTransactions(ctx context.Context, ids string, c *conditions, 
 		FROM json_each(?) k CROSS JOIN transactions t INDEXED BY transactions_list ON t.id = k.value WHERE `+c.where.String()+order+`) t`,
 		append([]any{ids}, c.args...)...).Scan(&sums.In.Count, &sums.In.Total, &sums.Out.Count, &sums.Out.Total, &ids)
 	return listing{id: "t.value", from: ` FROM json_each(?) t`, args: []any{ids}, order: ` ORDER BY t.key`, opposite: ` ORDER BY t.key DESC`,
-		sums: &sums}, storageError(err)
+		sums: &sums}, err
 }
 
 // needsRows reports whether a filter has conditions that the kept totals of days don't know.
@@ -126,42 +126,19 @@ func rowConditions(accountID int64, f app.TransactionFilter) *conditions {
 	if f.SinceID != nil {
 		c.add("t.id > ?", *f.SinceID)
 	}
-	if f.UntilID != 0 {
-		c.add("t.id <= ?", f.UntilID)
-	}
-	if !f.From.IsZero() {
-		c.add("t.occurred_at >= ?", f.From.Unix())
-	}
-	if !f.To.IsZero() {
-		c.add("t.occurred_at < ?", f.To.Unix())
-	}
-	if f.BankAccountID != 0 {
-		c.add("t.bank_account_id = ?", f.BankAccountID)
-	}
-	if f.Among != nil {
-		c.add("t.bank_account_id IN (SELECT value FROM json_each(?))", joinIDs(f.Among))
-	}
-	if f.ReceivingNumber != "" {
-		c.add("t.receiving_number = ? AND t.receiving_number <> ''", f.ReceivingNumber)
-	}
-	if f.Type != "" {
-		c.add("t.type = ?", string(f.Type))
-	}
-	if f.MinAmount != 0 {
-		c.add("t.amount >= ?", f.MinAmount)
-	}
-	if f.MaxAmount != 0 {
-		c.add("t.amount <= ?", f.MaxAmount)
-	}
-	if f.Code != "" {
-		c.add("t.code = ?", f.Code)
-	}
+	c.addIf(f.UntilID != 0, "t.id <= ?", f.UntilID)
+	c.between("t.occurred_at", unixOrNull(f.From), unixOrNull(f.To))
+	c.addIf(f.BankAccountID != 0, "t.bank_account_id = ?", f.BankAccountID)
+	c.addIf(f.Among != nil, "t.bank_account_id IN (SELECT value FROM json_each(?))", joinIDs(f.Among))
+	c.addIf(f.ReceivingNumber != "", "t.receiving_number = ? AND t.receiving_number <> ''", f.ReceivingNumber)
+	c.addIf(f.Type != "", "t.type = ?", string(f.Type))
+	c.addIf(f.MinAmount != 0, "t.amount >= ?", f.MinAmount)
+	c.addIf(f.MaxAmount != 0, "t.amount <= ?", f.MaxAmount)
+	c.addIf(f.Code != "", "t.code = ?", f.Code)
 	if f.Query != "" {
 		c.join(meantBy(f))
 	}
-	if f.DeliveryState != "" {
-		c.add(inState(f.DeliveryState, "t.id"))
-	}
+	c.addIf(f.DeliveryState != "", inState(f.DeliveryState, "t.id"))
 	if f.Revenue != nil {
 		c.add(isRevenue(*f.Revenue))
 	}
@@ -317,7 +294,7 @@ func (s *Store) deliveredSums(ctx context.Context, accountID int64, f app.Transa
 
 func (s *Store) scanSums(ctx context.Context, query string, args ...any) (sums app.Flow, err error) {
 	err = s.queryRow(ctx, query, args...).Scan(&sums.In.Count, &sums.In.Total, &sums.Out.Count, &sums.Out.Total)
-	return sums, storageError(err)
+	return sums, err
 }
 
 // keptSums adds up the kept totals of whole days, and the rows of the days that the filter

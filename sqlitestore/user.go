@@ -137,7 +137,7 @@ func (s *Store) User(ctx context.Context, id int64) (access.User, bool, error) {
 	if noRows(err) {
 		return u, false, nil
 	}
-	return u, err == nil, storageError(err)
+	return u, err == nil, err
 }
 
 func (s *Store) UserByName(ctx context.Context, name string) (access.User, string, bool, error) {
@@ -146,7 +146,7 @@ func (s *Store) UserByName(ctx context.Context, name string) (access.User, strin
 	if noRows(err) {
 		return u, "", false, nil
 	}
-	return u, hash, err == nil, storageError(err)
+	return u, hash, err == nil, err
 }
 
 func (s *Store) SetPassword(ctx context.Context, u access.User, hash string, key app.IdempotencyKey, now time.Time) (access.User, error) {

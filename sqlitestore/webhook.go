@@ -110,8 +110,7 @@ func (s *Store) Webhooks(ctx context.Context, accountID int64) ([]delivery.Webho
 }
 
 func (s *Store) Webhook(ctx context.Context, accountID, id int64) (delivery.Webhook, error) {
-	w, err := scanWebhook(s.queryRow(ctx, oneWebhook, id, accountID))
-	return w, storageError(err)
+	return scanWebhook(s.queryRow(ctx, oneWebhook, id, accountID))
 }
 
 func (s *Store) UpdateWebhook(ctx context.Context, accountID, id int64, u delivery.WebhookUpdate, now time.Time) (delivery.Webhook, error) {
@@ -327,5 +326,5 @@ func (s *Store) RecentAttempts(ctx context.Context, accountID int64, now time.Ti
 	err := s.queryRow(ctx,
 		`SELECT coalesce(sum(h.succeeded), 0), coalesce(sum(h.failed), 0) FROM webhooks w CROSS JOIN webhook_hours h ON h.webhook_id = w.id
 			WHERE w.account_id = ? AND h.hour BETWEEN ? AND ?`, accountID, first, first+delivery.HealthHours-1).Scan(&sum.Succeeded, &sum.Failed)
-	return sum, storageError(err)
+	return sum, err
 }

@@ -371,9 +371,8 @@ const probeTime = 4 * time.Second
 func (s *Store) Probe(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()
-	var one int
-	if err := s.queryRow(ctx, `SELECT 1`).Scan(&one); err != nil {
-		return storageError(err)
+	if _, err := readOne[int](ctx, s, `SELECT 1`); err != nil {
+		return err
 	}
 	if s.writer.checkpointed() != nil {
 		s.writer.retryCheckpoint.Store(true)
