@@ -21,7 +21,7 @@ func ParseFields(body []byte, most int) (Value, error) {
 	if Count(body) > most {
 		return Value{}, errNotFields
 	}
-	switch begin := bytes.TrimLeft(bytes.TrimPrefix(body, []byte("\xef\xbb\xbf")), " \t\r\n"); {
+	switch begin := bytes.TrimLeft(withoutMark(body), " \t\r\n"); {
 	case bytes.HasPrefix(begin, []byte("{")):
 		return Parse(body)
 	case bytes.HasPrefix(begin, []byte("--")):

@@ -8,13 +8,12 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"slices"
-	"strconv"
 	"strings"
-	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"baoco/app"
 )
 
 // Kind is the type of a JSON value.
@@ -48,34 +47,45 @@ type Member struct {
 
 var errInvalid = errors.New("not one JSON value")
 
-const byteOrderMark = "\xef\xbb\xbf"
-
 // Parse reads exactly one value (RFC 8259), with a byte order mark before it or
 // none. Invalid UTF-8 and lone surrogates in strings become U+FFFD. It accepts
 // what encoding/json accepts, and reads it alike; a fuzz test compares them.
-func Parse(body []byte) (Value, error) { return parse(body, false) }
+func Parse(body []byte) (Value, error) { return parse(body, jsontext.AllowDuplicateNames(true)) }
 
-// ParseUTF8 reads exactly one value of a body that must be valid UTF-8. Lone
-// surrogates are kept apart from each other and from U+FFFD, as three bytes that
-// UTF-8 doesn't know.
-func ParseUTF8(body []byte) (Value, error) {
+// ParseStrict is Parse of a body that must be valid UTF-8 and have no key twice in one
+// object, which is ErrRepeated.
+func ParseStrict(body []byte) (Value, error) {
 	if !utf8.Valid(body) {
 		return Value{}, errInvalid
 	}
-	return parse(body, true)
+	return parse(body)
 }
 
-func parse(body []byte, surrogates bool) (Value, error) {
-	r := reader{jsontext.NewDecoder(bytes.NewBuffer(bytes.TrimPrefix(body, []byte(byteOrderMark))),
-		jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)), surrogates}
+// ErrRepeated is the error of a key that comes twice.
+var ErrRepeated = jsontext.ErrDuplicateName
+
+func parse(body []byte, options ...jsontext.Options) (Value, error) {
+	r := reader{jsontext.NewDecoder(bytes.NewBuffer(withoutMark(body)), append(options, jsontext.AllowInvalidUTF8(true))...)}
 	v, err := r.value()
 	if err != nil {
-		return Value{}, errInvalid
+		return Value{}, err
 	}
 	if _, err := r.ReadToken(); err != io.EOF {
 		return Value{}, errInvalid
 	}
 	return v, nil
+}
+
+func withoutMark(body []byte) []byte { return bytes.TrimPrefix(body, []byte("\xef\xbb\xbf")) }
+
+// Canonical is a body as JavaScript writes it with its keys sorted, also those within others
+// (RFC 8785). It is nil where ParseStrict fails.
+func Canonical(body []byte) []byte {
+	text := jsontext.Value(bytes.Clone(withoutMark(body)))
+	if text.Canonicalize(jsontext.AllowInvalidUTF8(true)) != nil {
+		return nil
+	}
+	return text
 }
 
 // Count counts what would be built of a body: its JSON values with those
@@ -93,7 +103,7 @@ func Count(body []byte) int {
 			n++
 		}
 	}
-	if bytes.HasPrefix(bytes.TrimLeft(bytes.TrimPrefix(body, []byte("\xef\xbb\xbf")), " \t\r\n"), []byte("{")) {
+	if bytes.HasPrefix(bytes.TrimLeft(withoutMark(body), " \t\r\n"), []byte("{")) {
 		return n
 	}
 	return max(n, 1+bytes.Count(body, []byte("&")), bytes.Count(body, []byte("\n--")))
@@ -101,16 +111,9 @@ func Count(body []byte) int {
 
 // reader reads values with a decoder, which bounds how deep they are nested at
 // 10,000, as encoding/json does.
-type reader struct {
-	*jsontext.Decoder
-	surrogates bool // are kept
-}
+type reader struct{ *jsontext.Decoder }
 
 func (r reader) value() (Value, error) {
-	if r.PeekKind() == '"' {
-		text, err := r.text()
-		return Value{Kind: String, Text: text}, err
-	}
 	token, err := r.ReadToken()
 	if err != nil {
 		return Value{}, err
@@ -124,6 +127,8 @@ func (r reader) value() (Value, error) {
 		return Value{Kind: Null, Text: "null"}, nil
 	case '0':
 		return Value{Kind: Number, Text: token.String()}, nil
+	case '"':
+		return Value{Kind: String, Text: token.String()}, nil
 	}
 	return Value{Kind: Bool, Text: token.String()}, nil
 }
@@ -131,15 +136,16 @@ func (r reader) value() (Value, error) {
 func (r reader) object() (Value, error) {
 	v := Value{Kind: Object, Members: make([]Member, 0, 8)}
 	for r.PeekKind() != '}' {
-		key, err := r.text()
+		key, err := r.ReadToken()
 		if err != nil {
 			return v, err
 		}
+		name := key.String()
 		value, err := r.value()
 		if err != nil {
 			return v, err
 		}
-		v.Members = append(v.Members, Member{key, value})
+		v.Members = append(v.Members, Member{name, value})
 	}
 	_, err := r.ReadToken()
 	return v, err
@@ -156,67 +162,6 @@ func (r reader) array() (Value, error) {
 	}
 	_, err := r.ReadToken()
 	return v, err
-}
-
-// text reads a string.
-func (r reader) text() (string, error) {
-	if !r.surrogates {
-		token, err := r.ReadToken()
-		if err == nil && token.Kind() != '"' {
-			err = errInvalid
-		}
-		if err != nil {
-			return "", err
-		}
-		return token.String(), nil
-	}
-	literal, err := r.ReadValue()
-	if err != nil || literal.Kind() != '"' {
-		return "", errInvalid
-	}
-	return unquote(literal), nil
-}
-
-// unquote gives the content of a literal, its lone surrogates kept.
-func unquote(literal []byte) string {
-	var b []byte
-	content := literal[1 : len(literal)-1]
-	plain := func(part []byte) {
-		if len(part) > 0 {
-			b, _ = jsontext.AppendUnquote(b, slices.Concat([]byte{'"'}, part, []byte{'"'}))
-		}
-	}
-	begin := 0
-	for i := 0; i < len(content); i++ {
-		if content[i] != '\\' {
-			continue
-		}
-		i++ // at what is escaped
-		unit := escapedUnit(content[i-1:])
-		if !utf16.IsSurrogate(unit) {
-			continue
-		}
-		if second := escapedUnit(content[i+5:]); utf16.DecodeRune(unit, second) != utf8.RuneError {
-			i += 10
-			continue
-		}
-		plain(content[begin : i-1])
-		b = append(b, 0xed, byte(0x80|unit>>6&0x3f), byte(0x80|unit&0x3f))
-		i += 4
-		begin = i + 1
-	}
-	plain(content[begin:])
-	return string(b)
-}
-
-// escapedUnit is the UTF-16 code unit that text begins with as an escape of \u
-// and four digits; 0: it begins otherwise.
-func escapedUnit(text []byte) rune {
-	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' {
-		return 0
-	}
-	unit, _ := strconv.ParseUint(string(text[2:6]), 16, 16)
-	return rune(unit)
 }
 
 // ValidUTF8 replaces every invalid byte.
@@ -285,4 +230,34 @@ func (v Value) Word() string {
 		return v.Text
 	}
 	return ""
+}
+
+// AppendJS writes v as JSON.stringify does, without white space. Numbers are
+// written as they stand in v.
+func AppendJS(b []byte, v Value) []byte {
+	switch v.Kind {
+	case String:
+		return app.AppendJSONString(b, v.Text)
+	case Array:
+		b = append(b, '[')
+		for i, item := range v.Items {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = AppendJS(b, item)
+		}
+		return append(b, ']')
+	case Object:
+		b = append(b, '{')
+		for i, m := range v.Members {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = AppendJS(append(app.AppendJSONString(b, m.Key), ':'), m.Value)
+		}
+		return append(b, '}')
+	case Null:
+		return append(b, "null"...)
+	}
+	return append(b, v.Text...)
 }

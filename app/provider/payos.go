@@ -3,6 +3,7 @@ package provider
 import (
 	"crypto/sha256"
 	"net/http"
+	"slices"
 	"strings"
 
 	"baoco/app"
@@ -32,11 +33,11 @@ var payOS = Kind{
 }
 
 func verifyPayOS(in Call, _ http.Header) inbound.Refusal {
-	v, signature, why := parseSignedBody(in.Body, "signature")
+	_, signature, why := parseSignedBody(in.Body, "signature")
 	if why.Code != "" {
 		return why
 	}
-	fields, ok := payOSFields(v.Get("data"))
+	fields, ok := payOSFields(in.Body)
 	if !ok {
 		return refusal(inbound.RefusalMalformed, "data is missing, or contains fields that payOS does not sign.",
 			"Thiếu data hoặc data có trường mà payOS không ký.")
@@ -46,22 +47,21 @@ func verifyPayOS(in Call, _ http.Header) inbound.Refusal {
 
 // payOSFields are the fields of data as payOS's own libraries sign them
 // (github.com/payOSHQ): keys sorted, null as nothing, an array as the JSON of
-// its objects with their keys sorted. What stands in an object that is no
-// element of an array isn't signed by them, and isn't read here.
-func payOSFields(data exactjson.Value) (signedFields, bool) {
+// its objects (of objects within those payOS doesn't sort the keys: such a call, of
+// which none is known, would be refused). What stands in an object that is no element of an array isn't signed
+// by them, and isn't read here.
+func payOSFields(body []byte) (signedFields, bool) {
+	v, _ := exactjson.Parse(exactjson.Canonical(body)) // of what can't be read nothing
+	data := v.Get("data")
 	fields := signedFields{}
-	for _, m := range exactjson.InJSOrder(exactjson.SortedMembers(exactjson.WithJSNumbers(data), false).Members) {
+	for _, m := range data.Members {
 		text := m.Value.Text
 		switch m.Value.Kind {
 		case exactjson.Array:
-			list := exactjson.Value{Kind: exactjson.Array}
-			for _, item := range m.Value.Items {
-				if item.Kind != exactjson.Object {
-					return nil, false
-				}
-				list.Items = append(list.Items, exactjson.SortedMembers(item, false))
+			if slices.ContainsFunc(m.Value.Items, func(item exactjson.Value) bool { return item.Kind != exactjson.Object }) {
+				return nil, false
 			}
-			text = string(exactjson.AppendJS(nil, list))
+			text = string(exactjson.AppendJS(nil, m.Value))
 		case exactjson.Object:
 			text = "[object Object]"
 		}
@@ -77,11 +77,7 @@ func payOSFields(data exactjson.Value) (signedFields, bool) {
 }
 
 func readPayOS(in Call) Reading {
-	v, err := exactjson.Parse(in.Body)
-	if err != nil {
-		return Reading{Elements: notJSON()}
-	}
-	data, ok := payOSFields(v.Get("data"))
+	data, ok := payOSFields(in.Body)
 	if !ok {
 		return Reading{Elements: []inbound.Incoming{notObject("data")}}
 	}

@@ -104,7 +104,7 @@ func TestReads(t *testing.T) {
 		{"payos", payos("5000", "null"), "amount", nil}, {"payos", payos("5000", "[5000]"), "data", nil},
 		{"payos", payos("5000", `{"a":5000}`), "amount", nil},
 		{"payos", payos("5000", "true"), "amount", nil}, {"payos", `{"data":[]}`, "data", nil}, {"payos", "{}", "data", nil},
-		{"payos", "x", "json", nil}, {"payos", payos("DH7", "DH7&amount=1"), "description", nil},
+		{"payos", "x", "data", nil}, {"payos", payos("DH7", "DH7&amount=1"), "description", nil},
 
 		{"pay2s", pay2s("", ""), "", func(e inbound.Incoming) bool { return e.EventID == "7" && e.Number == "10418" && e.Type == app.In }},
 		{"pay2s", pay2s(`"IN"`, `"out"`), "", func(e inbound.Incoming) bool { return e.Type == app.Out }},

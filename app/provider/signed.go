@@ -1,8 +1,8 @@
 package provider
 
 import (
+	"errors"
 	"regexp"
-	"strconv"
 	"strings"
 
 	"baoco/app"
@@ -12,21 +12,20 @@ import (
 
 // parseSigned reads the object that is signed by its fields. It refuses what
 // could be read otherwise than it was signed: a key that comes twice at any
-// level, and text that isn't UTF-8. Lone surrogates are kept. The body isn't
-// verified yet, so nothing is built of one with many values.
+// level, and text that isn't UTF-8. The body isn't verified yet, so nothing is built
+// of one with many values.
 func parseSigned(body []byte) (exactjson.Value, inbound.Refusal) {
 	if exactjson.Count(body) > maxNoticeValues {
 		return exactjson.Value{},
 			refusalf(inbound.RefusalMalformed, "The body has more than %d values.", "Nội dung có hơn %d giá trị.", maxNoticeValues)
 	}
-	v, err := exactjson.ParseUTF8(body)
-	if err != nil || v.Kind != exactjson.Object {
+	v, err := exactjson.ParseStrict(body)
+	switch {
+	case errors.Is(err, exactjson.ErrRepeated):
+		return v, refusal(inbound.RefusalRepeated, "A field appears more than once in the body.", "Có trường xuất hiện nhiều lần trong nội dung.")
+	case err != nil || v.Kind != exactjson.Object:
 		return v, refusal(inbound.RefusalMalformed, "The body is not a JSON object in UTF-8.",
 			"Nội dung không phải là một đối tượng JSON mã hoá UTF-8.")
-	}
-	if key, repeated := v.RepeatedAnywhere(); repeated {
-		return v, refusalf(inbound.RefusalRepeated, "The field %s appears more than once in the body.",
-			"Trường %s xuất hiện nhiều lần trong nội dung.", strconv.QuoteToASCII(app.CleanText(key, 40)))
 	}
 	return v, inbound.Refusal{}
 }
@@ -38,14 +37,13 @@ type signedFields []signedField
 
 type signedField struct{ key, text string }
 
-// signedText is the text that is signed. Nothing in it is escaped, and a lone
-// surrogate is U+FFFD, as JavaScript hashes it.
+// signedText is the text that is signed. Nothing in it is escaped.
 func (f signedFields) signedText() []byte {
 	pairs := make([]string, len(f))
 	for i, field := range f {
 		pairs[i] = field.key + "=" + field.text
 	}
-	return []byte(exactjson.ReplaceSurrogates(strings.Join(pairs, "&"), func(uint16) string { return "\ufffd" }))
+	return []byte(strings.Join(pairs, "&"))
 }
 
 // get is the text of a field; empty where it is missing, as it is signed.

@@ -74,11 +74,11 @@ const cassoWant = {
 cassoV2('casso-v2-in', JSON.stringify({ error: 0, data: cassoData }), cassoWant)
 cassoV2('casso-v2-out', JSON.stringify({ error: 0, data: { ...cassoData, amount: -16775000 } }), { ...cassoWant, direction: 'OUT' })
 const hostile = 'Đơn "42" \\ 1/2 </b> \u2028\u2029\u007f\b\t\u0001 ☕️🧾'
-cassoV2('casso-v2-hostile-text', JSON.stringify({ error: 0, data: { ...cassoData, description: hostile + '\ud83e', counterAccountName: '\udc00\ud800' } }),
-  { ...cassoWant, content: hostile + '\ufffd' })
-cassoV2('casso-v2-numbers', `{"error":-0,"data":{"id":9007199254740993,"amount":1.50e3,"runningBalance":-0.0,"tiny":1e-7,"large":1e21,"larger":1e400,"third":0.1000000000000000055,"reference":"R1","accountNumber":"${account}","transactionDateTime":"2024-12-23","bankAbbreviation":"VCB"}}`,
+cassoV2('casso-v2-hostile-text', JSON.stringify({ error: 0, data: { ...cassoData, description: hostile } }),
+  { ...cassoWant, content: hostile })
+cassoV2('casso-v2-numbers', `{"error":-0,"data":{"id":9007199254740993,"amount":1.50e3,"runningBalance":-0.0,"tiny":1e-7,"large":1e21,"third":0.1000000000000000055,"reference":"R1","accountNumber":"${account}","transactionDateTime":"2024-12-23","bankAbbreviation":"VCB"}}`,
   { event_id: '9007199254740992', account, gateway: 'VCB', direction: 'IN', amount: 1500, time: '2024-12-23 00:00:00', bank_ref: 'R1', content: '' })
-cassoV2('casso-v2-orders', `{\n  "error" : 0,\n  "10" : [ { "b" : 1, "a" : [ null, true, {} ] } ], "9" : {"\\ue000":1,"\\ud83e\\uddfe":2,"01":3,"4294967295":4,"4294967294":5},\n  "data" : ${JSON.stringify(cassoData, null, 4)}\n}\n`, cassoWant)
+cassoV2('casso-v2-orders', `{\n  "error" : 0,\n  "y" : [ { "b" : 1, "a" : [ null, true, {} ] } ], "x" : {"\\ue000":1,"\\ud83e\\uddfe":2,"B":3,"b":4},\n  "data" : ${JSON.stringify(cassoData, null, 4)}\n}\n`, cassoWant)
 
 function payOS (name, data, ...normalized) {
   const secret = '1a54716c8f0efb2744fb28b6e38b25da7f67a925d98bc1c18bd8faaecadd7675'
@@ -100,7 +100,7 @@ payOS('payos-in', JSON.stringify(payOSData), payOSWant)
 payOS('payos-order-123', JSON.stringify({ ...payOSData, orderCode: 123 }), payOSWant)
 payOS('payos-null-words', JSON.stringify({ ...payOSData, description: 'null', desc: 'undefined' }), { ...payOSWant, content: '' })
 payOS('payos-numbers', JSON.stringify(payOSData).replace('69000', '6.9e4').replace('1765353576022', '1765353576022.0'), payOSWant)
-payOS('payos-nested', JSON.stringify({ ...payOSData, 7: true, items: [{ z: 1, a: { y: 2, x: [3] } }, {}], empty: [], about: { a: 1 } }), payOSWant)
+payOS('payos-nested', JSON.stringify({ ...payOSData, 7: true, items: [{ z: 1, a: [3] }, {}], empty: [], about: { a: 1 } }), payOSWant)
 payOS('payos-unpaid', JSON.stringify({ ...payOSData, code: '01' }))
 
 vectors.push({
