@@ -7,6 +7,7 @@ import (
 	"mime/multipart"
 	"net/url"
 	"slices"
+	"strings"
 )
 
 // This file reads the bodies of HTML forms as objects of strings, so that a
@@ -82,5 +83,6 @@ func parseMultipart(body []byte) (Value, error) {
 
 // fieldOf is a field of a form.
 func fieldOf(key, text string) Member {
-	return Member{Key: ValidUTF8(key), Value: Value{Kind: String, Text: ValidUTF8(text)}}
+	valid := func(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
+	return Member{Key: valid(key), Value: Value{Kind: String, Text: valid(text)}}
 }

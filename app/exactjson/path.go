@@ -3,6 +3,8 @@ package exactjson
 import (
 	"strconv"
 	"strings"
+
+	"baoco/app"
 )
 
 // Path says where a value stands in JSON: keys and array indexes with dots
@@ -48,7 +50,7 @@ func ParsePath(s string) (p Path, ok bool) {
 
 func pathIndex(digits string) (int, bool) {
 	n, err := strconv.Atoi(digits)
-	return n, err == nil && IsInteger(digits) && len(digits) < 8
+	return n, err == nil && app.AllDigits(digits) && len(digits) < 8
 }
 
 // parseKey reads the key at the beginning of s and gives what follows it.

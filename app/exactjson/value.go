@@ -164,18 +164,6 @@ func (r reader) array() (Value, error) {
 	return v, err
 }
 
-// ValidUTF8 replaces every invalid byte.
-func ValidUTF8(s string) string {
-	if utf8.ValidString(s) {
-		return s
-	}
-	var b strings.Builder
-	for _, char := range s {
-		b.WriteRune(char)
-	}
-	return b.String()
-}
-
 // Get is the value of a key; null where it is missing. Where it comes twice,
 // the first.
 func (v Value) Get(key string) Value {
@@ -191,16 +179,6 @@ func (v Value) Lookup(key string) (Value, bool) {
 		}
 	}
 	return Value{Kind: Null}, false
-}
-
-// IsInteger tells whether a number's literal is of digits alone.
-func IsInteger(literal string) bool {
-	for i := range len(literal) {
-		if literal[i] < '0' || literal[i] > '9' {
-			return false
-		}
-	}
-	return literal != ""
 }
 
 // Times counts how often a key comes, in whatever case: two spellings of one

@@ -42,7 +42,7 @@ func verifyCapcom6(in Call, h http.Header) inbound.Refusal {
 	if why.Code != "" {
 		return why
 	}
-	if len(stamp) != 10 || !exactjson.IsInteger(stamp) {
+	if len(stamp) != 10 || !app.AllDigits(stamp) {
 		return refusal(inbound.RefusalMalformed, "X-Timestamp is not a timestamp in seconds with ten digits.",
 			"X-Timestamp không phải là mốc thời gian tính bằng giây gồm mười chữ số.")
 	}

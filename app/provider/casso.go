@@ -151,7 +151,7 @@ func verifyCassoV2(in Call, h http.Header) inbound.Refusal {
 	}
 	stamp, signature, found := strings.Cut(header, ",v1=")
 	stamp, begins := strings.CutPrefix(stamp, "t=")
-	if !found || !begins || !exactjson.IsInteger(stamp) {
+	if !found || !begins || !app.AllDigits(stamp) {
 		return refusalf(inbound.RefusalMalformed, "%s does not consist of t= with a timestamp in digits and v1= with a signature.",
 			"%s không có dạng t= kèm thời gian bằng chữ số và v1= kèm chữ ký.", name)
 	}

@@ -90,7 +90,7 @@ func readWord(v exactjson.Value, key string, into *string) *app.FieldError {
 		}
 		return nil
 	case exactjson.Number:
-		if exactjson.IsInteger(value.Text) {
+		if app.AllDigits(value.Text) {
 			*into = value.Text
 			return nil
 		}
