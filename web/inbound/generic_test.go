@@ -27,11 +27,11 @@ func TestGenericReads(t *testing.T) {
 		{"under the native names", apptest.Mapped("id", "id", "transferAmount", "a", "accountNumber", "b", "transferType", "c", "transactionDate",
 			"d", "transactionNumber", "e", "bank", "f", "content", "g"),
 			`{"id":"3521","a":"200000","b":19354957,"c":"CREDIT","d":1760414370,"e":"FT1","f":"ACB","g":"DH123"}`},
-		{"a list", apptest.Mapped("list", `data."x.y"`, "id", "id", "amount", "sums[0].value", "account", `to\.number`, "time", "when",
-			"direction", "'kind'", "number", "refs.1", "gateway", "bank", "content", "text"),
+		{"a list", apptest.Mapped("list", `data."x.y"`, "id", "id", "amount", "sums[0].value", "account", `"to.number"`, "time", "when",
+			"direction", "kind", "number", "refs.1", "gateway", "bank", "content", "text"),
 			`{"data":{"x.y":[{"id":"3521","sums":[{"value":200000.0}],"to.number":"19354957","when":1760414370000,"kind":"+","refs":["x","FT1"]` +
 				`,"bank":"ACB","text":"DH123"}]}}`},
-		{"a list in a list", apptest.Mapped("list", `data.'x.y'.0.rows`, "id", "id", "amount", "sums[0].value", "account", `"to.number"`, "date",
+		{"a list in a list", apptest.Mapped("list", `data."x.y".0.rows`, "id", "id", "amount", "sums[0].value", "account", `"to.number"`, "date",
 			"when", "direction", "kind", "number", "refs[1]", "gateway", "bank", "content", "text"),
 			`{"data":{"x.y":[{"rows":[{"id":3521,"sums":[{"value":2e5}],"to.number":"1935 4957","when":"14/10/2025 10:59:30","kind":"Tiền vào"` +
 				`,"refs":["x","FT1"],"bank":"ACB","text":"DH123"}]}]}}`},
