@@ -15,8 +15,7 @@ import (
 // File is a file of cells: a text file of delimited cells, or a workbook. The content of
 // the file, not its name, tells which.
 type File struct {
-	Sheets   []string // names of the sheets of a workbook, the hidden ones last; nil: a text file
-	Visible  int      // how many of Sheets aren't hidden
+	Sheets   []string // names of the sheets of a workbook; nil: a text file
 	Date1904 bool     // a workbook counts its days from 1904, as on old Macs
 
 	file   *os.File
@@ -66,7 +65,7 @@ func (f *File) begin() error {
 		if f.book, err = openWorkbook(f.file, f.size); err != nil {
 			return err
 		}
-		f.Date1904, f.Visible = f.book.date1904, f.book.visible
+		f.Date1904 = f.book.date1904
 		for _, s := range f.book.sheets {
 			f.Sheets = append(f.Sheets, s.name)
 		}
@@ -124,7 +123,6 @@ type Record struct {
 type Cell struct {
 	Text   string
 	Number bool // a number of a workbook: Text is its exact value
-	Hidden bool // the row or the column isn't shown
 	// Shown is a number as its format shows it, but unrounded and without marks between its
 	// digits: with a currency, with or without a minus. It isn't a number where the format
 	// divides or multiplies it, or makes a date of it.

@@ -48,9 +48,8 @@ var (
 // every transaction below it disappear.
 type workbook struct {
 	parts    map[string]*zip.File // by name in lower case
-	sheets   []sheet              // those that are hidden stand last
-	visible  int                  // how many aren't
-	strings  []string             // the shared texts
+	sheets   []sheet
+	strings  []string // the shared texts
 	formats  []numberFormat
 	date1904 bool  // days are counted from 1904, as on old Macs
 	read     int64 // bytes of XML that were read
@@ -105,30 +104,23 @@ func (w *workbook) readParts(r io.ReaderAt, size int64) error {
 			Date1904 string `xml:"date1904,attr"`
 		} `xml:"workbookPr"`
 		Sheets []struct {
-			Name  string `xml:"name,attr"`
-			ID    string `xml:"id,attr"`
-			State string `xml:"state,attr"`
+			Name string `xml:"name,attr"`
+			ID   string `xml:"id,attr"`
 		} `xml:"sheets>sheet"`
 	}
 	if err := w.readList(name, &book); err != nil {
 		return err
 	}
-	w.date1904 = isTrue(book.Properties.Date1904)
+	w.date1904 = slices.Contains([]string{"1", "true"}, book.Properties.Date1904)
 	byID := map[string]relationship{}
 	for _, r := range slices.Backward(related) {
 		byID[r.id] = r
 	}
-	var hidden []sheet
 	for _, s := range book.Sheets {
-		switch r := byID[s.ID]; {
-		case r.kind != "worksheet" || w.parts[r.target] == nil:
-		case s.State == "" || s.State == "visible":
+		if r := byID[s.ID]; r.kind == "worksheet" && w.parts[r.target] != nil {
 			w.sheets = append(w.sheets, sheet{s.Name, w.parts[r.target]})
-		default:
-			hidden = append(hidden, sheet{s.Name, w.parts[r.target]})
 		}
 	}
-	w.visible, w.sheets = len(w.sheets), append(w.sheets, hidden...)
 	if len(w.sheets) == 0 || len(w.sheets) > maxSheets {
 		return fmt.Errorf("%d sheets", len(w.sheets))
 	}
@@ -143,8 +135,6 @@ func (w *workbook) readParts(r io.ReaderAt, size int64) error {
 	}
 	return err
 }
-
-func isTrue(attribute string) bool { return attribute == "1" || attribute == "true" }
 
 // readList reads a part that lists other parts.
 func (w *workbook) readList(name string, list any) error {
@@ -331,8 +321,7 @@ func unescape(s string) string {
 // xlsxTable reads the rows of one sheet as a stream.
 type xlsxTable struct {
 	part   *xmlPart
-	hidden []bool // by columns
-	inRows bool   // within <sheetData>
+	inRows bool // within <sheetData>
 	ended  bool
 	line   int
 }
@@ -363,8 +352,6 @@ func (t *xlsxTable) Next() (Record, error) {
 				err = errNested
 			case name == "sheetData":
 				t.inRows = true
-			case name == "col" && !t.inRows:
-				err = t.columns(token)
 			case name == "row" && t.inRows:
 				var row Record
 				if row, err = t.row(token); err == nil {
@@ -382,21 +369,6 @@ func (t *xlsxTable) Next() (Record, error) {
 	}
 }
 
-// columns reads which columns are hidden. They stand in ascending order, above the rows.
-func (t *xlsxTable) columns(start xml.StartElement) error {
-	var list struct {
-		First  int    `xml:"min,attr"`
-		Last   int    `xml:"max,attr"`
-		Hidden string `xml:"hidden,attr"`
-		Width  string `xml:"width,attr"`
-	}
-	err := t.part.decoder.DecodeElement(&list, &start)
-	for n := len(t.hidden) + 1; n <= min(list.Last, MaxColumns); n++ {
-		t.hidden = append(t.hidden, n >= list.First && (isTrue(list.Hidden) || list.Width == "0"))
-	}
-	return err
-}
-
 type xmlCell struct {
 	Name   string     `xml:"r,attr"`
 	Kind   string     `xml:"t,attr"`
@@ -411,8 +383,6 @@ type xmlCell struct {
 func (t *xlsxTable) row(start xml.StartElement) (r Record, err error) {
 	var row struct {
 		Number string     `xml:"r,attr"`
-		Hidden string     `xml:"hidden,attr"`
-		Height string     `xml:"ht,attr"`
 		Cells  []xmlCell  `xml:"c"`
 		Rows   []struct{} `xml:"row"`
 	}
@@ -444,7 +414,6 @@ func (t *xlsxTable) row(start xml.StartElement) (r Record, err error) {
 			return r, err
 		}
 		if c.Text != "" {
-			c.Hidden = isTrue(row.Hidden) || row.Height == "0" || column <= len(t.hidden) && t.hidden[column-1]
 			r.Cells = append(append(r.Cells, make([]Cell, column-1-len(r.Cells))...), c)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 // What a file says about its own rows: running balances, opening and closing balances,
 // totals and counts. Where they don't agree with the rows, a person is shown the
 // difference and decides: real files name a count a total, or have fees that their totals
-// leave out. What the spreadsheet hides is shown too.
+// leave out.
 
 // Difference is where a file doesn't agree with its rows.
 type Difference struct {
@@ -25,26 +25,6 @@ const maxDifferences = 20
 func (r *Reader) differ(line int, en, vi string, args ...any) {
 	if len(r.differences) < maxDifferences {
 		r.differences = append(r.differences, Difference{line, app.Textf(en, vi, args...)})
-	}
-}
-
-// hiddenRows are rows that a person doesn't see in the spreadsheet, whole or in part.
-type hiddenRows struct{ count, first, last int }
-
-// addHidden counts a row if it is hidden, or a column that is read of it.
-func (r *Reader) addHidden(l line) {
-	for i, c := range l.Cells {
-		if c.Hidden && r.header.reads(i) {
-			r.hidden = hiddenRows{r.hidden.count + 1, cmp.Or(r.hidden.first, l.Line), l.Line}
-			return
-		}
-	}
-}
-
-func (r *Reader) endHidden() {
-	if h := r.hidden; h.count > 0 {
-		r.differ(h.first, "from here to line %d the file hides rows, or a column of them (rows: %d)",
-			"từ đây đến dòng %d tệp ẩn một số dòng hoặc một cột của chúng (số dòng: %d)", h.last, h.count)
 	}
 }
 

@@ -1,7 +1,6 @@
 package statement_test
 
 import (
-	"strconv"
 	"strings"
 	"testing"
 
@@ -83,70 +82,5 @@ func TestForeignFormatAround(t *testing.T) {
 		if got := brief(rows); err == nil && !strings.HasSuffix(got, want) || err != nil && !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: %s, %v; want %s", at, got, err, want)
 		}
-	}
-}
-
-// TestHidden: what a spreadsheet hides is read, and a person is told of it.
-func TestHidden(t *testing.T) {
-	row := func(n, attributes, day string) string {
-		return `<row r="` + n + `"` + attributes + `>` + texts("A"+n, day+"/11/2026", "B"+n, "x", "C"+n, "1000", "D"+n, "note") + `</row>`
-	}
-	const hidden, zero = ` hidden="1"`, ` ht="0" customHeight="1"`
-	for _, test := range []struct{ name, columns, rows, want string }{
-		{"nothing", `<col min="1" max="3" width="9"/>`, row("2", "", "01") + row("3", ` hidden="0" ht="15"`, "02"), ""},
-		{"rows", "", row("2", "", "01") + row("3", hidden, "02") + row("4", hidden, "03") + row("7", zero, "04"),
-			"3 from here to line 7 the file hides rows, or a column of them (rows: 3)"},
-		{"a column of amounts", `<col min="1" max="2"/><col min="3" max="3" hidden="true"/>`, row("2", "", "01") + row("3", "", "02"),
-			"2 from here to line 3 the file hides rows, or a column of them (rows: 2)"},
-		{"a column of no width", `<col min="2" max="2" width="0"/>`, row("2", "", "01"),
-			"2 from here to line 2 the file hides rows, or a column of them (rows: 1)"},
-		{"a column that isn't read", `<col min="4" max="9" hidden="1"/>`, row("2", "", "01"), ""},
-		{"a row of no transaction", "", row("2", "", "01") + `<row r="3" hidden="1">` + texts("B3", "y") + `</row>`, ""},
-		{"columns in any order", `<col min="9" max="9"/><col min="1" max="3" hidden="1"/><col min="-5" max="99999999"/>`, row("2", "", "01"), ""},
-	} {
-		p := parts(headerRow + test.rows)
-		const sheet = "xl/worksheets/sheet1.xml"
-		p[sheet] = strings.ReplaceAll(p[sheet], "<sheetData>", "<cols>"+test.columns+"</cols><sheetData>")
-		path := write(t, zipped(t, p))
-		list, err := differences(t, path)
-		if got := strings.Join(list, ", "); err != nil || got != test.want {
-			t.Errorf("%s: %s, %v; want %s", test.name, got, err, test.want)
-		}
-	}
-}
-
-// TestHiddenSheet: a hidden sheet is read where no other has a table, and a person is told
-// of it; or where a person names it.
-func TestHiddenSheet(t *testing.T) {
-	for _, test := range []struct{ visible, chosen, want, told string }{
-		{"table", "", "visible", ""},
-		{"text", "", "hidden", "1 the sheet “Hidden” is hidden in the file"},
-		{"table", "hidden", "hidden", ""},
-	} {
-		f := excelize.NewFile()
-		for name, cell := range map[string]string{"Hidden": "hidden", "Sheet1": "visible"} {
-			_, err := f.NewSheet(name)
-			must(t, err)
-			if name == "Hidden" || test.visible == "table" {
-				must(t, f.SetSheetRow(name, "A1", &[]any{"Ngày", "Nội dung", "Ghi có"}))
-				must(t, f.SetSheetRow(name, "A2", &[]any{"01/11/2026", cell, "1000"}))
-			}
-		}
-		must(t, f.SetCellValue("Sheet1", "A9", "Hướng dẫn"))
-		must(t, f.MoveSheet("Hidden", "Sheet1"))
-		f.SetActiveSheet(1)
-		must(t, f.SetSheetVisible("Hidden", false))
-		r, err := statement.Open(saved(t, f), statement.Options{Zone: zone, Sheet: test.chosen})
-		must(t, err)
-		row, err := r.Next()
-		must(t, err)
-		told := ""
-		for _, d := range r.Differences() {
-			told += strconv.Itoa(d.Line) + " " + d.Text.EN
-		}
-		if row.Content != test.want || told != test.told {
-			t.Errorf("%s, %q chosen: %s, %q; want %s, %q", test.visible, test.chosen, row.Content, told, test.want, test.told)
-		}
-		must(t, r.Close())
 	}
 }

@@ -67,16 +67,6 @@ func (h header) amounts() []int {
 	return list
 }
 
-// reads tells whether column i, from 0, holds something known.
-func (h header) reads(i int) bool {
-	for _, known := range h.columns {
-		if i == known {
-			return true
-		}
-	}
-	return slices.Contains(h.charges, i)
-}
-
 // fields names what each column holds, for people.
 func (h header) fields() []string {
 	list := make([]string, len(h.names))

@@ -117,7 +117,6 @@ func (r *Reader) read(rec record) (*Row, error) {
 		}
 		return nil, nil
 	}
-	r.addHidden(l)
 	row := r.row(l, fault)
 	return &row, r.compare(l, &row)
 }

@@ -24,7 +24,7 @@ type Options struct {
 	// named by number or letter, the table needs no header row.
 	Map map[string]string
 	// Sheet names the sheet of a spreadsheet. Empty: the only sheet that has rows
-	// below a header, a hidden one only where no other has.
+	// below a header.
 	Sheet string
 }
 
@@ -79,7 +79,6 @@ type Reader struct {
 
 	certainty
 	differences []Difference
-	hidden      hiddenRows
 	sides       Difference     // how columns named by the sides of an account are read; line 0: there are none
 	confirmed   bool           // some balances say that they are read rightly
 	present     reconciliation // of the present account
@@ -108,8 +107,7 @@ func Open(path string, o Options) (*Reader, error) {
 }
 
 // openTable finds the table in a text file, in the sheet that is named, or in the only
-// one with rows below a header. A hidden sheet isn't looked at where another one has a
-// table. It is nil where there is none.
+// one with rows below a header. It is nil where there is none.
 func openTable(file *sheet.File, o Options) (found *Reader, err error) {
 	if file.Sheets == nil {
 		table, comma, err := openText(file, o)
@@ -122,9 +120,6 @@ func openTable(file *sheet.File, o Options) (found *Reader, err error) {
 		return nil, noSheet(file, o)
 	}
 	for i, name := range file.Sheets {
-		if i == file.Visible && o.Sheet == "" && found != nil {
-			break
-		}
 		if !o.names(name) {
 			continue
 		}
@@ -137,9 +132,7 @@ func openTable(file *sheet.File, o Options) (found *Reader, err error) {
 		case err != nil:
 			return nil, err
 		case found == nil:
-			if found = r; r != nil && i >= file.Visible && o.Sheet == "" {
-				r.differ(cmp.Or(r.header.line, 1), "the sheet “%s” is hidden in the file", "trang “%s” bị ẩn trong tệp", name)
-			}
+			found = r
 		case r != nil && slices.ContainsFunc(r.peek(headerLines), func(l record) bool { return l.Filled() > 0 }):
 			return nil, severalSheets(found.layout.Sheet, name)
 		}
@@ -246,7 +239,6 @@ func (r *Reader) Next() (Row, error) {
 	for r.failed == nil {
 		line, err := r.nextLine()
 		if errors.Is(err, io.EOF) {
-			r.endHidden()
 			err = cmp.Or(r.endTable(), r.endFile(), r.endAccount(), err)
 			r.endSides()
 		}
