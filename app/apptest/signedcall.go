@@ -1,13 +1,12 @@
 package apptest
 
 import (
-	"cmp"
 	"crypto/hmac"
 	"crypto/sha512"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"math"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -85,8 +84,7 @@ func asText(v any) string {
 	return jsJSON(v)
 }
 
-// jsJSON is JSON.stringify of v with sorted keys. Lone surrogates are lost to
-// encoding/json before.
+// jsJSON is JSON.stringify of v with sorted keys.
 func jsJSON(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -130,22 +128,9 @@ func jsQuoted(s string) string {
 	return `"` + b.String() + `"`
 }
 
-// jsKeys are the keys of an object after they were set in their sorted order.
+// jsKeys are the sorted keys of an object, none of which is a number.
 func jsKeys(v map[string]any) []string {
-	keys := make([]string, 0, len(v))
-	for key := range v {
-		keys = append(keys, key)
-	}
-	index := func(key string) uint64 {
-		if n, err := strconv.ParseUint(key, 10, 64); err == nil && n < math.MaxUint32 && strconv.FormatUint(n, 10) == key {
-			return n
-		}
-		return math.MaxUint64
-	}
-	slices.SortFunc(keys, func(a, b string) int {
-		return cmp.Or(cmp.Compare(index(a), index(b)), slices.Compare(utf16.Encode([]rune(a)), utf16.Encode([]rune(b))))
-	})
-	return keys
+	return slices.SortedFunc(maps.Keys(v), func(a, b string) int { return slices.Compare(utf16.Encode([]rune(a)), utf16.Encode([]rune(b))) })
 }
 
 // SignedFields are the fields of one payment, as each provider that signs fields

@@ -1,7 +1,6 @@
 package provider_test
 
 import (
-	"bytes"
 	"strings"
 	"testing"
 	"time"
@@ -121,10 +120,7 @@ func FuzzSignedCall(f *testing.F) {
 		case "":
 		case inbound.RefusalMalformed, inbound.RefusalRepeated:
 		default:
-			// encoding/json loses lone surrogates; lists are signed by payOS to their first level only.
-			if !bytes.Contains(bytes.ToLower(fields), []byte(`\ud`)) && !(source.Provider == "payos" && bytes.Contains(fields, []byte("["))) {
-				t.Errorf("%s is refused: %s", body, code)
-			}
+			t.Errorf("%s is refused: %s", body, code)
 		}
 		other := source
 		other.Secret += "x"
