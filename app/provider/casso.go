@@ -101,7 +101,7 @@ func readCassoElement(v exactjson.Value, keys cassoKeys, zone *time.Location) in
 	e.Fault = firstFault(
 		repeatedKey(v, append([]string{"id", "amount", "bankAbbreviation", "bankName", keys.number, "virtualAccount", "virtualAccountNumber"},
 			keys.account...)),
-		readWord(v, "id", &e.EventID),
+		readWord("id", v.Get("id"), &e.EventID),
 		missing(keys.account[len(keys.account)-1], e.AccountNumber),
 		readSignedAmount(v, &e),
 		missing("id", e.EventID),

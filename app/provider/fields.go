@@ -78,10 +78,10 @@ func repeatedKey(v exactjson.Value, keys []string) *app.FieldError {
 	return nil
 }
 
-// readWord reads an optional string, or an integer as its digits. A blank one
-// is none.
-func readWord(v exactjson.Value, key string, into *string) *app.FieldError {
-	switch value := v.Get(key); value.Kind {
+// readWord reads the value of a field: an optional string, or an integer as its digits.
+// A blank one is none.
+func readWord(key string, value exactjson.Value, into *string) *app.FieldError {
+	switch value.Kind {
 	case exactjson.Null:
 		return nil
 	case exactjson.String:
@@ -138,19 +138,10 @@ func setDate(e *inbound.Incoming, value exactjson.Value, zone *time.Location) {
 	}
 }
 
-// readAccountWord reads an account number that a provider may write as a
-// number.
-func readAccountWord(v exactjson.Value, key string, into *string) *app.FieldError {
-	if *into = v.Get(key).Word(); *into == "" {
-		return &app.FieldError{Field: key, Text: required}
-	}
-	return nil
-}
-
-// readAmountWord reads a positive amount that a provider may write as a
-// string.
-func readAmountWord(v exactjson.Value, key string, into *int64) *app.FieldError {
-	n, err := parseAmountWord(v.Get(key))
+// readAmountWord reads the value of a field: a positive amount that a provider may write
+// as a string.
+func readAmountWord(key string, value exactjson.Value, into *int64) *app.FieldError {
+	n, err := parseAmountWord(value)
 	if err != nil || n < 1 {
 		return &app.FieldError{Field: key, Text: app.AmountFault(err)}
 	}

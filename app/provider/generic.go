@@ -157,9 +157,9 @@ func readGenericElement(v exactjson.Value, paths map[string]exactjson.Path, zone
 	setDate(&e, x.field("time"), zone)
 	e.Fault = firstFault(
 		x.repeated("id", "amount", "account", "type", "number", "gateway"),
-		x.word("id", &e.EventID),
-		x.word("number", &e.Number),
-		x.word("account", &e.AccountNumber),
+		readWord("id", x.field("id"), &e.EventID),
+		readWord("number", x.field("number"), &e.Number),
+		readWord("account", x.field("account"), &e.AccountNumber),
 		x.amount(&e.Amount, &e.Type),
 	)
 	e.EventID = cmp.Or(e.EventID, e.Number)
@@ -189,11 +189,6 @@ func (x genericElement) repeated(names ...string) *app.FieldError {
 		}
 	}
 	return nil
-}
-
-// word reads an optional string, or an integer as its digits.
-func (x genericElement) word(name string, into *string) *app.FieldError {
-	return readWord(exactjson.Value{Kind: exactjson.Object, Members: []exactjson.Member{{Key: name, Value: x.field(name)}}}, name, into)
 }
 
 // directions are the words for a direction, in lower case.

@@ -47,6 +47,6 @@ func readMadeUpPage(body []byte, zone *time.Location) ([]inbound.Incoming, error
 func readMadeUp(v exactjson.Value, zone *time.Location) inbound.Incoming {
 	e := inbound.Incoming{Type: app.In, Gateway: v.Get("bank").Str(), AccountNumber: v.Get("account").Word(), EventIDChannel: app.ChannelCall}
 	setDate(&e, v.Get("at"), zone)
-	e.Fault = firstFault(readWord(v, "id", &e.EventID), readAmountWord(v, "vnd", &e.Amount))
+	e.Fault = firstFault(readWord("id", v.Get("id"), &e.EventID), readAmountWord("vnd", v.Get("vnd"), &e.Amount))
 	return e
 }

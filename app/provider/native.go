@@ -79,8 +79,8 @@ func ReadNativeElement(v exactjson.Value, zone *time.Location) inbound.Incoming 
 	setDate(&e, v.Get("transactionDate"), zone)
 	e.Fault = firstFault(
 		repeatedKey(v, moneyKeys),
-		readWord(v, "id", &e.EventID),
-		readWord(v, "transactionNumber", &e.Number),
+		readWord("id", v.Get("id"), &e.EventID),
+		readWord("transactionNumber", v.Get("transactionNumber"), &e.Number),
 		readString(v, "accountNumber", &e.AccountNumber),
 		readDirection(v, "transferType", &e.Type),
 		readAmount(v, "transferAmount", &e.Amount),

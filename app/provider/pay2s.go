@@ -122,6 +122,7 @@ func readPay2SIPN(in Call) Reading {
 	}
 	e := inbound.Incoming{EventID: fields.get("transId"), Type: app.In, Content: fields.get("orderInfo")}
 	e.SetDate(fields.get("responseTime"), in.Zone)
-	e.Fault = firstFault(fields.requires("resultCode", "transId"), fields.amount("amount", &e.Amount))
+	e.Fault = firstFault(missing("resultCode", fields.get("resultCode")), missing("transId", e.EventID),
+		readAmountWord("amount", fields.value("amount"), &e.Amount))
 	return Reading{Elements: []inbound.Incoming{e}}
 }

@@ -96,7 +96,8 @@ func readPayOS(in Call) Reading {
 		Number: data.get("reference"), Type: app.In, Content: data.get("description"),
 	}
 	e.SetDate(data.get("transactionDateTime"), in.Zone)
-	e.Fault = firstFault(data.requires("code", "reference"), data.amount("amount", &e.Amount))
+	e.Fault = firstFault(missing("code", data.get("code")), missing("reference", e.Number),
+		readAmountWord("amount", data.value("amount"), &e.Amount))
 	if currency := data.get("currency"); currency != "VND" && currency != "" && e.Fault == nil {
 		e.Fault = &app.FieldError{Field: "currency", Text: app.Text{EN: "must be VND", VI: "phải là VND"}}
 	}

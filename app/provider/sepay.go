@@ -81,15 +81,15 @@ func readSePay(in Call) Reading {
 // readTransfer reads the object that SePay and Pay2S name a transaction with;
 // number is the key of the bank's transaction number.
 func readTransfer(v exactjson.Value, number string, zone *time.Location) inbound.Incoming {
-	e := inbound.Incoming{Gateway: v.Get("gateway").Str(), Content: v.Get("content").Word(), Number: v.Get(number).Word()}
-	e.SubAccount = v.Get("subAccount").Word()
+	e := inbound.Incoming{Gateway: v.Get("gateway").Str(), Content: v.Get("content").Word(), Number: v.Get(number).Word(),
+		AccountNumber: v.Get("accountNumber").Word(), SubAccount: v.Get("subAccount").Word()}
 	setDate(&e, v.Get("transactionDate"), zone)
 	e.Fault = firstFault(
 		repeatedKey(v, []string{"id", "gateway", "accountNumber", "subAccount", "transferType", "transferAmount", number}),
-		readWord(v, "id", &e.EventID),
-		readAccountWord(v, "accountNumber", &e.AccountNumber),
+		readWord("id", v.Get("id"), &e.EventID),
+		missing("accountNumber", e.AccountNumber),
 		readInOut(v, "transferType", &e.Type),
-		readAmountWord(v, "transferAmount", &e.Amount),
+		readAmountWord("transferAmount", v.Get("transferAmount"), &e.Amount),
 	)
 	e.Fault = firstFault(e.Fault, missing("id", e.EventID))
 	return e
@@ -258,7 +258,7 @@ func readSePayRecord(v exactjson.Value, zone *time.Location) inbound.Incoming {
 	if e.Type == app.Out {
 		amount, other = other, amount
 	}
-	e.Fault = firstFault(e.Fault, readAmountWord(v, amount, &e.Amount))
+	e.Fault = firstFault(e.Fault, readAmountWord(amount, v.Get(amount), &e.Amount))
 	if !isZero(v.Get(other)) && e.Fault == nil {
 		e.Fault = &app.FieldError{Field: other, Text: app.Text{EN: "must be 0 beside " + amount, VI: "phải bằng 0 khi có " + amount}}
 	}

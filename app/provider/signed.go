@@ -46,7 +46,8 @@ func (f signedFields) signedText() []byte {
 	return []byte(strings.Join(pairs, "&"))
 }
 
-// get is the text of a field; empty where it is missing, as it is signed.
+// get is the text of a field; empty where it is missing, as it is signed. value is it as a JSON
+// string.
 func (f signedFields) get(key string) string {
 	for _, field := range f {
 		if field.key == key {
@@ -54,6 +55,10 @@ func (f signedFields) get(key string) string {
 		}
 	}
 	return ""
+}
+
+func (f signedFields) value(key string) exactjson.Value {
+	return exactjson.Value{Kind: exactjson.String, Text: f.get(key)}
 }
 
 // anotherField matches the beginning of a further field.
@@ -70,25 +75,6 @@ func (f signedFields) ambiguous() *app.FieldError {
 			}}
 		}
 	}
-	return nil
-}
-
-func (f signedFields) requires(keys ...string) *app.FieldError {
-	for _, key := range keys {
-		if f.get(key) == "" {
-			return &app.FieldError{Field: key, Text: required}
-		}
-	}
-	return nil
-}
-
-// amount reads a positive amount.
-func (f signedFields) amount(key string, into *int64) *app.FieldError {
-	n, err := app.ParseAmountText(f.get(key))
-	if err != nil || n < 1 {
-		return &app.FieldError{Field: key, Text: app.AmountFault(err)}
-	}
-	*into = n
 	return nil
 }
 

@@ -48,15 +48,15 @@ func readVietQR(in Call) Reading {
 	for _, m := range body.Members {
 		v.Members = append(v.Members, exactjson.Member{Key: strings.ToLower(m.Key), Value: m.Value})
 	}
-	e := inbound.Incoming{Content: v.Get("content").Word()}
+	e := inbound.Incoming{Content: v.Get("content").Word(), AccountNumber: v.Get("bankaccount").Word()}
 	setDate(&e, v.Get("transactiontime"), in.Zone)
 	e.Fault = firstFault(
 		repeatedKey(v, []string{"transactionid", "referencenumber", "bankaccount", "transtype", "amount"}),
-		readWord(v, "transactionid", &e.EventID),
-		readWord(v, "referencenumber", &e.Number),
-		readAccountWord(v, "bankaccount", &e.AccountNumber),
+		readWord("transactionid", v.Get("transactionid"), &e.EventID),
+		readWord("referencenumber", v.Get("referencenumber"), &e.Number),
+		missing("bankaccount", e.AccountNumber),
 		readVietQRDirection(v, &e.Type),
-		readAmountWord(v, "amount", &e.Amount),
+		readAmountWord("amount", v.Get("amount"), &e.Amount),
 	)
 	e.EventID = cmp.Or(e.EventID, e.Number)
 	if e.EventID == "" && e.Fault == nil {
