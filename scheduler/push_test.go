@@ -406,15 +406,15 @@ func TestPhoneIsQuiet(t *testing.T) {
 		s.webhook(t, "https://shop.example.vn/hook")
 		at := func(d time.Duration) string { return time.Now().In(s.Services.Ledger.Zone()).Add(d).Format("15:04") }
 		owner := s.User(1, "lan", access.RoleOwner)
-		s.phone(t, p, owner, "quiet", alert.Phone{Payments: true, Attention: true, QuietFrom: at(-18 * time.Hour), QuietTo: at(time.Hour)})
-		s.phone(t, p, owner, "awake", alert.Phone{Payments: true, Attention: true, QuietFrom: at(time.Hour), QuietTo: at(2 * time.Hour)})
+		s.phone(t, p, owner, "quiet", alert.Phone{Payments: true, Attention: true, QuietFrom: at(-18 * time.Hour), QuietTo: at(20 * time.Minute)})
+		s.phone(t, p, owner, "awake", alert.Phone{Payments: true, Attention: true, QuietFrom: at(20 * time.Minute), QuietTo: at(2 * time.Hour)})
 		s.start(t)
 		s.pay(t, 1, inbound.Incoming{})
-		time.Sleep(30 * time.Minute)
+		time.Sleep(18 * time.Minute) // six attempts
 		p.wantPushes(t, "/awake Có tiền vào: Chạm để xem /transactions/1", "/awake Cần xử lý: Webhook không gửi được /webhooks/1",
 			"/awake Cần xử lý: Có thông báo thất bại sau cả sáu lần gửi /deliveries?status=0&from="+app.DayOf(time.Now().Add(-24*time.Hour),
 				s.Services.Ledger.Zone()).String())
-		time.Sleep(31 * time.Minute)
+		time.Sleep(3 * time.Minute)
 		p.wantPushes(t, "/quiet Cần xử lý: Webhook không gửi được\nCó thông báo thất bại sau cả sáu lần gửi /")
 		s.pay(t, 2, inbound.Incoming{})
 		time.Sleep(2 * time.Second)

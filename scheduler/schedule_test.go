@@ -134,11 +134,11 @@ func TestLastAttempt(t *testing.T) {
 			s.webhook(t, "https://shop.example.vn/hook")
 			s.start(t)
 			s.Record("FT1")
-			time.Sleep(20 * time.Minute)
+			time.Sleep(17 * time.Minute)
 			s.close(t)
 			s = open(t, path, n)
 			s.start(t)
-			time.Sleep(20 * time.Minute)
+			time.Sleep(11 * time.Minute) // the last wait of the schedule takes ten
 			synctest.Wait()
 			if d := cmp.Diff(times500, n.times()); d != "" {
 				t.Errorf("ending in %d: attempts (-want +got):\n%s", last, d)

@@ -113,7 +113,7 @@ func TestSendWaiting(t *testing.T) {
 		for i := range many {
 			s.Record(fmt.Sprint("FT", i))
 		}
-		time.Sleep(20 * time.Minute) // four at a time; many wait for their last attempts
+		time.Sleep(15 * time.Minute) // four at a time; many wait for their last attempts
 		waiting := pendingLater(t, s)
 		if waiting < many/2 {
 			t.Fatalf("only %d deliveries wait", waiting)
@@ -130,7 +130,7 @@ func TestSendWaiting(t *testing.T) {
 		if well.Load() != 1 {
 			t.Error("another webhook's delivery waits for those of a silent one")
 		}
-		time.Sleep(time.Hour)
+		time.Sleep(20 * time.Minute)
 		synctest.Wait()
 		if n := pendingLater(t, s); n != 0 {
 			t.Errorf("%d deliveries still wait", n)
