@@ -34,7 +34,7 @@ func TestHistoryEqualsAScan(t *testing.T) {
 	h := newHistory(t, path, 11)
 	defer h.store.Close()
 	random := rand.New(rand.NewPCG(5, 6))
-	rounds, filters := apptest.Rounds(8, 30), apptest.Rounds(60, 300)
+	rounds, filters := apptest.Rounds(8, 30), apptest.Rounds(40, 300)
 	for n := range rounds {
 		h.now = h.now.Add(time.Hour)
 		if n%8 == 5 {

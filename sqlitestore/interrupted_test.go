@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -146,9 +147,12 @@ func TestInterruptedRestore(t *testing.T) {
 			break
 		}
 		must(t, examineOnly(filepath.Join(dir, "baoco.db")))
-		for name, entry := range entries {
+		for i, name := range slices.Sorted(maps.Keys(entries)) {
+			if !apptest.Full() && i%2 != steps%2 {
+				continue
+			}
 			db := filepath.Join(copyFiles(t, dir), "baoco.db")
-			if err := entry(db, backup); err != nil {
+			if err := entries[name](db, backup); err != nil {
 				t.Errorf("a kill after %d renames, then %s: %v", steps, name, err)
 				continue
 			}

@@ -245,14 +245,14 @@ func TestMigrationKilled(t *testing.T) {
 }
 
 var manyRows = flag.Int64("migrate.rows", 0,
-	"how many transactions TestMigrateManyRows has; 0: 20 thousand, or 100 thousand with BAOCO_FULL=1")
+	"how many transactions TestMigrateManyRows has; 0: 10 thousand, or 100 thousand with BAOCO_FULL=1")
 
 // A file of the first release with many transactions and what belongs to them is
 // migrated, after a checked copy, within a minute for a million of them:
 //
 //	go test ./sqlitestore -run TestMigrateManyRows -v -migrate.rows 1000000
 func TestMigrateManyRows(t *testing.T) {
-	want := cmp.Or(*manyRows, int64(apptest.Rounds(20_000, 100_000)))
+	want := cmp.Or(*manyRows, int64(apptest.Rounds(10_000, 100_000)))
 	path := unpackReleased(t, fmt.Sprintf(releasedFile, 1))
 	multiply(t, path, want)
 	counts := rowsOf(t, path)

@@ -65,7 +65,7 @@ func TestListingsEqualAScan(t *testing.T) {
 			t.Fatalf("%d of 500 recorded", recording.Recorded)
 		}
 		if n == 4000 { // nothing is indexed
-			checkListings(t, h, path, random, apptest.Rounds(15, 40))
+			checkListings(t, h, path, random, apptest.Rounds(5, 40))
 		}
 		for steps := 0; 4000 < n && n < 9000 && steps < 4; steps++ { // the rest isn't
 			_, err := h.store.IndexSearch(ctx)
@@ -82,7 +82,7 @@ func TestListingsEqualAScan(t *testing.T) {
 			t.Fatalf("only %d transactions are %s", count[state], state)
 		}
 	}
-	checkListings(t, h, path, random, apptest.Rounds(40, 250))
+	checkListings(t, h, path, random, apptest.Rounds(30, 250))
 }
 
 // Where a file has one account an index alone counts what meets a condition.
@@ -139,7 +139,7 @@ func checkListings(t *testing.T, h *history, path string, random *rand.Rand, fil
 				must(t, err)
 				checkPage(t, f, got, scan(shows, states, f))
 			}
-			filters = min(filters, 30) // fewer with a limit
+			filters = min(filters, apptest.Rounds(10, 30)) // fewer with a limit
 		}
 	}
 }
@@ -284,7 +284,7 @@ func edgeFilters(all []app.Transaction) (list []app.TransactionFilter) {
 			list = append(list, f)
 		}
 	}
-	for i, last := range all[len(all)/2 : len(all)/2+apptest.Rounds(100, 300)] { // mixDeliveries repeats itself after 37
+	for i, last := range all[len(all)/2 : len(all)/2+apptest.Rounds(40, 300)] { // mixDeliveries repeats itself after 37
 		f := app.TransactionFilter{DeliveryState: app.DeliveryFailed, UntilID: last.ID, Page: app.Page{Number: 1, Size: 100, CountTo: 8}}
 		list = append(list, f)
 		if i < 60 {
