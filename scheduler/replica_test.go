@@ -98,3 +98,34 @@ func TestReplicaJobs(t *testing.T) {
 		}
 	})
 }
+
+// lingering is a replica whose look goes on for a moment after a stop.
+type lingering struct{ begun, ended chan struct{} }
+
+func (l lingering) Replicated() bool { return true }
+
+func (l lingering) Look(ctx context.Context, _ time.Time) (c upkeep.ReplicaCheck) {
+	close(l.begun)
+	<-ctx.Done()
+	time.Sleep(100 * time.Millisecond)
+	close(l.ended)
+	return c
+}
+
+// A stop ends the contexts of jobs and waits for those that run: the file is closed after it.
+func TestStopWaitsForJobs(t *testing.T) {
+	t.Parallel()
+	w := apptest.Open(t, newFile(t), services.Config{})
+	defer w.Close()
+	l := lingering{make(chan struct{}), make(chan struct{})}
+	s, err := scheduler.Start(w.Services, func(context.Context, delivery.Outgoing) delivery.Result { return delivery.Result{} },
+		scheduler.Options{Replica: l})
+	must(t, err)
+	apptest.Receive(t, "a look at the replica", l.begun)
+	must(t, s.Stop(t.Context()))
+	select {
+	case <-l.ended:
+	default:
+		t.Error("the stop did not wait for the look")
+	}
+}

@@ -64,6 +64,7 @@ type Scheduler struct {
 	feeds   feeds
 	streams streams
 	cron    gocron.Scheduler
+	jobs    sync.RWMutex // each job that runs has it for reading, and what has stopped for writing
 	quit    chan struct{}
 	done    chan struct{}
 	running sync.WaitGroup  // feeds and streams
@@ -79,7 +80,7 @@ func Start(service *services.All, send func(context.Context, delivery.Outgoing) 
 	cron, err := gocron.NewScheduler(
 		gocron.WithLogger(cronLogger{o.Logger}),
 		gocron.WithClock(steadyClock{clockwork.NewRealClock(), time.Now()}),
-		gocron.WithStopTimeout(3*time.Second),
+		gocron.WithStopTimeout(1), // it takes a whole core as long as it waits: Stop waits itself
 		gocron.WithGlobalJobOptions(
 			gocron.WithSingletonMode(gocron.LimitModeReschedule),
 			gocron.WithEventListeners(gocron.AfterJobRunsWithPanic(func(_ uuid.UUID, name string, value any) {
@@ -145,7 +146,7 @@ func (s *Scheduler) addJobs(service *services.All, o Options) error {
 		jobs = append(jobs, job{"heartbeat", heartbeatInterval, func(ctx context.Context) { s.heartbeat(ctx, service, o.Heartbeat) }})
 	}
 	for _, job := range jobs {
-		_, err := s.cron.NewJob(gocron.DurationJob(job.every), gocron.NewTask(job.run), gocron.WithName(job.name))
+		_, err := s.cron.NewJob(gocron.DurationJob(job.every), s.task(job.run), gocron.WithName(job.name))
 		if err != nil {
 			return err
 		}
@@ -155,23 +156,34 @@ func (s *Scheduler) addJobs(service *services.All, o Options) error {
 			{"beat", upkeep.BeatInterval, func(ctx context.Context) { s.beat(ctx, service, o.Replica) }},
 			{"replica", lookInterval, func(ctx context.Context) { s.lookAtReplica(ctx, service, o.Replica) }},
 		} {
-			if _, err := s.cron.NewJob(gocron.DurationJob(job.every), gocron.NewTask(job.run), gocron.WithName(job.name),
+			if _, err := s.cron.NewJob(gocron.DurationJob(job.every), s.task(job.run), gocron.WithName(job.name),
 				gocron.WithStartAt(gocron.WithStartImmediately())); err != nil {
 				return err
 			}
 		}
 	}
-	backUp := func(ctx context.Context) { s.backUp(ctx, service, o.Backups) }
-	if _, err := s.cron.NewJob(gocron.DurationJob(backupEvery), gocron.NewTask(backUp), gocron.WithName("backup"),
+	backUp := s.task(func(ctx context.Context) { s.backUp(ctx, service, o.Backups) })
+	if _, err := s.cron.NewJob(gocron.DurationJob(backupEvery), backUp, gocron.WithName("backup"),
 		gocron.WithStartAt(gocron.WithStartImmediately())); err != nil {
 		return err
 	}
 	if o.CatchUp == 0 {
 		return nil
 	}
-	_, err := s.cron.NewJob(gocron.DurationJob(o.CatchUp), gocron.NewTask(func(ctx context.Context) { s.catchUp(ctx, service, o.CatchUp) }),
-		gocron.WithName("catch up"), gocron.WithStartAt(gocron.WithStartImmediately()))
+	catchUp := s.task(func(ctx context.Context) { s.catchUp(ctx, service, o.CatchUp) })
+	_, err := s.cron.NewJob(gocron.DurationJob(o.CatchUp), catchUp, gocron.WithName("catch up"),
+		gocron.WithStartAt(gocron.WithStartImmediately()))
 	return err
+}
+
+// task is what a job does, until Stop.
+func (s *Scheduler) task(run func(context.Context)) gocron.Task {
+	return gocron.NewTask(func(ctx context.Context) {
+		if s.jobs.TryRLock() {
+			defer s.jobs.RUnlock()
+			run(ctx)
+		}
+	})
 }
 
 func (s *Scheduler) prune(ctx context.Context, service *services.All, keep upkeep.PruneLimits) {
@@ -209,7 +221,17 @@ func (s *Scheduler) logFault(ctx context.Context, what string, err error) {
 // most a little longer than the longest attempt; ctx cuts that short. What is
 // cut off is not counted and due again at the next start.
 func (s *Scheduler) Stop(ctx context.Context) error {
-	err := s.cron.Shutdown()
+	err := s.cron.Shutdown() // ends the contexts of jobs that run
+	ended := make(chan struct{})
+	go func() {
+		s.jobs.Lock()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+		err = nil
+	case <-time.After(3 * time.Second):
+	}
 	close(s.quit)
 	<-s.done
 	settled := make(chan struct{})
