@@ -35,7 +35,7 @@ var (
 
 		// For tests only.
 		"app/acceptance": {},
-		"app/apptest": {"baoco/app", "baoco/app/access", "baoco/app/delivery", "baoco/app/inbound", "baoco/app/payment",
+		"app/apptest": {"baoco/app", "baoco/app/access", "baoco/app/delivery", "baoco/app/inbound", "baoco/app/password", "baoco/app/payment",
 			"baoco/app/paymentcode", "baoco/app/provider", "baoco/app/replica", "baoco/app/services", "baoco/app/stream", "baoco/app/target",
 			"baoco/sqlitestore"},
 		"scheduler/broker/brokertest": {"baoco/app/delivery", "baoco/app/stream"},

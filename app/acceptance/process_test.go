@@ -42,6 +42,7 @@ var litestreamEvery = time.Second
 func hurry() {
 	serve.FenceEvery, serve.FenceTime = 300*time.Millisecond, 3*time.Second
 	litestreamEvery = 100 * time.Millisecond
+	apptest.CheapSecrets()
 }
 
 // TestMain lets the test binary be the program, so that tests can start it as a process

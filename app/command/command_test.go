@@ -19,6 +19,8 @@ import (
 
 var must = apptest.Must
 
+func init() { apptest.CheapSecrets() }
+
 // baoco runs a command in this process. Two at once would race on the one help
 // flag that the command line library has for all of them, so these tests don't
 // run beside one another.

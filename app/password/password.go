@@ -23,7 +23,10 @@ type parameters struct {
 	lanes  uint8
 }
 
-var present = parameters{memory: 19 << 10, passes: 2, lanes: 1}
+// Memory is how many KiB a new hash takes. Tests of what isn't the cost of a hash have less.
+var Memory uint32 = 19 << 10
+
+func present() parameters { return parameters{memory: Memory, passes: 2, lanes: 1} }
 
 const (
 	saltBytes = 16
@@ -48,7 +51,7 @@ var ErrBusy = errors.New("too many passwords wait to be checked")
 func Hash(ctx context.Context, password string) (string, error) {
 	salt := make([]byte, saltBytes)
 	rand.Read(salt)
-	p := present
+	p := present()
 	key, err := p.key(ctx, password, salt, hashBytes)
 	if err != nil {
 		return "", err
@@ -63,7 +66,7 @@ func Hash(ctx context.Context, password string) (string, error) {
 func Matches(ctx context.Context, hash, password string) (bool, error) {
 	p, salt, want, ok := read(hash)
 	if !ok {
-		p, salt, want = present, make([]byte, saltBytes), make([]byte, hashBytes)
+		p, salt, want = present(), make([]byte, saltBytes), make([]byte, hashBytes)
 	}
 	key, err := p.key(ctx, password, salt, len(want))
 	return err == nil && subtle.ConstantTimeCompare(key, want) == 1 && ok, err

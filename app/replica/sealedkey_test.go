@@ -12,6 +12,10 @@ import (
 
 const passphrase = "năm từ dễ nhớ của cửa hàng"
 
+// shopKey is sealed as each key was since there are sealed keys: with 64 MiB and 8 passes.
+const shopKey = `{"format":1,"key_id":"6f6874e1da2236c6","salt":"NPYc/COVxRkYlpJVDE6kAg==",` +
+	`"sealed":"o86O87R6WzgzQkeh52xBjw1qnWuqMS3bOhq60cFaOUYD3KQqk/GKOvA8Yb0yBg/SO9lmHZNzptmfNDYuQXUTgwgP6UAwMdiB1g=="}`
+
 func TestSealedKey(t *testing.T) {
 	t.Parallel()
 	key := []byte("aGVsbG8gaGVsbG8gaGVsbG8gaGVsbG8gaGVsbG8gaGk=\n")
@@ -22,6 +26,9 @@ func TestSealedKey(t *testing.T) {
 	}
 	if got, err := replica.OpenKey(sealed, passphrase); err != nil || !bytes.Equal(got, key) {
 		t.Errorf("opened: %q, %v", got, err)
+	}
+	if got, err := replica.OpenKey([]byte(shopKey), passphrase); err != nil || !bytes.Equal(got, key) {
+		t.Errorf("a key sealed long ago: %q, %v", got, err)
 	}
 	if id, err := replica.SealedKeyID(sealed); err != nil || id != replica.KeyID(key) || id == replica.KeyID(key[1:]) {
 		t.Errorf("its id is %q, %v", id, err)

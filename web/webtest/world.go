@@ -23,6 +23,8 @@ import (
 	"baoco/web"
 )
 
+func init() { apptest.CheapSecrets() }
+
 // World is a whole installation on a throw-away file, reached over HTTP.
 type World struct {
 	*apptest.World

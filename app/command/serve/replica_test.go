@@ -19,6 +19,8 @@ import (
 	"baoco/sqlitestore"
 )
 
+func init() { apptest.CheapSecrets() }
+
 // looked is a database whose replica a test writes: Litestream restores what copied last
 // copied.
 type looked struct {
