@@ -83,6 +83,36 @@ func TestNewLog(t *testing.T) {
 	}
 }
 
+// So does a command where no other process has the file open.
+func TestNewLogOfCommand(t *testing.T) {
+	t.Parallel()
+	db, killed := filepath.Join(t.TempDir(), "baoco.db"), filepath.Join(t.TempDir(), "baoco.db")
+	must(t, sqlitestore.Create(t.Context(), db, app.DefaultZone, time.Now()))
+	s := open(t, db, true)
+	defer s.Close()
+	must(t, s.Write(t.Context(), func(exec func(string, ...any) error) error {
+		return exec(`INSERT INTO settings (name, value) VALUES ('probe', 'x')`)
+	}))
+	for _, suffix := range []string{"", "-wal", ".key"} {
+		content, err := os.ReadFile(db + suffix)
+		must(t, err)
+		must(t, os.WriteFile(killed+suffix, content, 0o600))
+	}
+	if size(t, killed+"-wal") == 0 {
+		t.Fatal("the server has no log")
+	}
+	command := open(t, killed, false)
+	defer command.Close()
+	if n := size(t, killed+"-wal"); n != 0 {
+		t.Errorf("the command begins with %d bytes in the log", n)
+	}
+	read := openToRead(t, killed)
+	defer read.Close()
+	if rows := ask(t, read, `SELECT value FROM settings WHERE name = 'probe'`); len(rows) != 1 {
+		t.Error(rows)
+	}
+}
+
 func size(t *testing.T, path string) int64 {
 	t.Helper()
 	info, err := os.Stat(path)

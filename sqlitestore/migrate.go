@@ -17,15 +17,15 @@ import (
 // process holds: an older server must not meet tables that it doesn't know. It
 // returns ErrOlder if a server has the lock.
 func (s *Store) upToDate(ctx context.Context, migrating func(Migration)) (err error) {
-	db := openOne(s.path, url.Values{"mode": {"rw"}, "_txlock": {"immediate"}, "_busy_timeout": {"5000"}})
-	defer db.Close()
 	m := Migration{To: s.schema.version(), Kept: beforeSchema(s.path, s.schema.version())}
-	if m.From, err = s.schema.versionAtOnce(ctx, db, s.path); err == nil {
-		err = s.newLog(ctx, db)
+	if m.From, err = s.schema.versionAtOnce(ctx, s.reads, s.path); err == nil {
+		err = s.newLog(ctx)
 	}
 	if err != nil || m.From == m.To {
 		return err
 	}
+	db := openOne(s.path, url.Values{"mode": {"rw"}, "_txlock": {"immediate"}, "_busy_timeout": {"5000"}})
+	defer db.Close()
 	if s.lock == nil {
 		lock, err := lockDatabase(s.path)
 		if errors.Is(err, ErrServed) {
@@ -51,15 +51,19 @@ func (s *Store) upToDate(ctx context.Context, migrating func(Migration)) (err er
 	return applyMigrations(ctx, db, s.schema, s.path)
 }
 
-// newLog copies the log that another process left into the file, so that a server begins a new
-// one. A log whose sync failed may not be on the disk, and what a server acknowledges after it in
-// the same log would be lost with it when the power fails. On a full disk there may be no room to
-// copy it; then the next checkpoint does.
-func (s *Store) newLog(ctx context.Context, db *sql.DB) error {
+// newLog copies the log that another process left into the file, so that a new one begins. A log
+// whose sync failed may not be on the disk, and what is acknowledged after it in the same log
+// would be lost with it when the power fails. On a full disk there may be no room to copy it;
+// then the next checkpoint does. A command leaves the log to whoever has the file open.
+func (s *Store) newLog(ctx context.Context) error {
 	if s.lock == nil {
+		if info, err := os.Stat(s.path + "-wal"); err == nil && info.Size() > 0 {
+			s.reads.SetMaxIdleConns(0) // the last connection to close copies the log
+			s.reads.SetMaxIdleConns(mostReads)
+		}
 		return nil
 	}
-	if _, err := db.ExecContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`); isFatal(err) {
+	if _, err := s.reads.ExecContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`); isFatal(err) {
 		return storageError(err)
 	}
 	return nil

@@ -153,6 +153,9 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	return s, nil
 }
 
+// mostReads is how many connections read at once.
+const mostReads = 4
+
 func (s *Store) open(ctx context.Context, o Options) (err error) {
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	s.stop = stop
@@ -174,12 +177,12 @@ func (s *Store) open(ctx context.Context, o Options) (err error) {
 	if err != nil {
 		return err
 	}
+	s.reads = sql.OpenDB(connector(readDSN(s.path)))
+	s.reads.SetMaxOpenConns(mostReads)
+	s.reads.SetMaxIdleConns(mostReads)
 	if err := s.upToDate(ctx, o.Migrating); err != nil {
 		return err
 	}
-	s.reads = sql.OpenDB(connector(readDSN(s.path)))
-	s.reads.SetMaxOpenConns(4)
-	s.reads.SetMaxIdleConns(4)
 	if err := s.checkKey(ctx); err != nil {
 		return err
 	}
