@@ -37,8 +37,8 @@ type HourRow struct {
 	Amounts
 }
 
-// add adds amounts to those of a direction.
-func (f *Flow) add(d Direction, a Amounts) {
+// Add adds amounts to those of a direction.
+func (f *Flow) Add(d Direction, a Amounts) {
 	sum := &f.In
 	if d == Out {
 		sum = &f.Out
@@ -56,11 +56,11 @@ func (s *Service) DayBook(ctx context.Context, accountID int64, day Day) (DayBoo
 	for _, row := range rows {
 		switch row.Day {
 		case day:
-			book.add(row.Type, row.Amounts)
+			book.Add(row.Type, row.Amounts)
 		case day - 1:
-			book.Before.add(row.Type, row.Amounts)
+			book.Before.Add(row.Type, row.Amounts)
 		case day - 7:
-			book.WeekBefore.add(row.Type, row.Amounts)
+			book.WeekBefore.Add(row.Type, row.Amounts)
 		}
 	}
 	if book.First, err = s.store.FirstDay(ctx, accountID, day); err != nil {
@@ -105,12 +105,12 @@ func (s *Service) addHours(ctx context.Context, accountID int64, book *DayBook) 
 	first, last := len(hours), -1
 	for _, row := range rows {
 		if row.Untimed {
-			book.Untimed.add(row.Type, row.Amounts)
+			book.Untimed.Add(row.Type, row.Amounts)
 			continue
 		}
 		// Where the clocks change, an hour of the clock comes twice or not at all.
 		hour := start.Add(time.Duration(row.Since) * time.Hour).In(s.zone).Hour()
-		hours[hour].add(row.Type, row.Amounts)
+		hours[hour].Add(row.Type, row.Amounts)
 		first, last = min(first, hour), max(last, hour)
 	}
 	for hour := first; hour <= last; hour++ {

@@ -101,12 +101,10 @@ type Store interface {
 	// Unindexed counts the transactions that the index of search texts doesn't
 	// hold, up to some thousands.
 	Unindexed(ctx context.Context) (int64, error)
-	// IDsOf gives a range that holds all ids of a filter; it may hold others
-	// too.
-	IDsOf(ctx context.Context, accountID int64, f TransactionFilter) (IDRange, error)
-	// TransactionsIn lists the first transactions of a filter, at most limit,
-	// with ids within a range, ascending.
-	TransactionsIn(ctx context.Context, accountID int64, f TransactionFilter, ids IDRange, limit int) ([]Transaction, error)
+	// TransactionsAfter looks at the next transactions after a place, at most some, and lists those that
+	// meet a filter. next is the place after them; it is the same where there are none.
+	TransactionsAfter(ctx context.Context, accountID int64, f TransactionFilter, after ExportPlace, some int) (
+		list []Transaction, next ExportPlace, _ error)
 	// CreateCodePattern inserts p and gives it with its id. ErrSamePrefix,
 	// ErrTooManyCodePatterns or CodePlanExpired.
 	CreateCodePattern(ctx context.Context, p CodePattern) (CodePattern, error)

@@ -342,39 +342,34 @@ type EventName struct {
 // MaxMerged is how many names of a transaction a TransactionOrigin has at most.
 const MaxMerged = 100
 
-// exportPage is how many transactions an export reads at a time, and exportSpan
-// how many ids it looks at for them. Each read ends within milliseconds,
-// however few of the ids match.
-const (
-	exportPage = 1000
-	exportSpan = 20_000
-)
+// exportPage is how many transactions an export looks at at a time: each read ends within
+// milliseconds, however few of them match.
+const exportPage = 1000
 
-// IDRange is a range of ids, both ends included.
-type IDRange struct{ First, Last int64 }
+// ExportPlace is how far an export is: up to a transaction, in the order of their times. Newest is
+// the id of the last one that belongs to it. The zero value is the beginning.
+type ExportPlace struct {
+	Time       time.Time
+	ID, Newest int64
+}
 
-// ExportTransactions passes every transaction of a filter to take, by ascending
-// id, some at a time: those that exist when the export begins. It ignores Sort
+// ExportTransactions passes every transaction of a filter to take, in the order of their times and
+// then of their ids, some at a time: those that exist when the export begins. It ignores Sort
 // and Page of the filter. It holds nothing of the storage while take runs,
 // however long that is. An error of take ends the export.
 func (s *Service) ExportTransactions(ctx context.Context, accountID int64, f TransactionFilter, take func([]Transaction) error) error {
 	if err := s.Audit(ctx, accountID, DeedTransactionExport, 0, s.auditPeriod(f.From, f.To)); err != nil {
 		return err
 	}
-	ids, err := s.store.IDsOf(ctx, accountID, f)
-	for err == nil && ids.First <= ids.Last {
-		var list []Transaction
-		span := IDRange{ids.First, min(ids.Last, ids.First+exportSpan-1)}
-		if list, err = s.store.TransactionsIn(ctx, accountID, f, span, exportPage); err != nil {
-			return err
-		}
-		ids.First = span.Last + 1
-		if len(list) == exportPage {
-			ids.First = list[len(list)-1].ID + 1
-		}
-		if len(list) > 0 {
+	for place, more := (ExportPlace{}), true; more; {
+		list, next, err := s.store.TransactionsAfter(ctx, accountID, f, place, exportPage)
+		if err == nil && len(list) > 0 {
 			err = take(list)
 		}
+		if err != nil {
+			return err
+		}
+		place, more = next, next != place
 	}
-	return err
+	return nil
 }

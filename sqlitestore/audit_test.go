@@ -47,7 +47,7 @@ var (
 		"APIKeyByHash", "CounterLinkByHash", "SetUpOpen", "UserByName", "BankAccountSummaries", "FirstDay", "BankAccountDays", "HoursBetween",
 		"SourceByToken", "SourceByBearer", "SourceByUsername", "RefusedCalls", "InboundEventsBefore", "InboundEvent", "InboundItems",
 		"InboundBodies", "InboundSources", "KnownEvents",
-		"PolledSources", "Transactions", "Unindexed", "IDsOf", "TransactionsIn", "WebhookSecrets", "WebhookHealth", "RecentAttempts", "Pending",
+		"PolledSources", "Transactions", "Unindexed", "TransactionsAfter", "WebhookSecrets", "WebhookHealth", "RecentAttempts", "Pending",
 		"DeliveryFacts", "DeliveriesOf",
 		"FailedDeliveries", "AlertConditions", "PaymentsToTell", "PaymentsToPush",
 		"QueueStatus", "NewestTime", "AnswerTimes", "OldestDue", "WriterBeat",

@@ -185,11 +185,10 @@ var limitedReads = map[string]func(ctx context.Context, s *sqlitestore.Store, ba
 	"EntrySums": func(ctx context.Context, s *sqlitestore.Store, _, _ int64) (any, error) {
 		return s.EntrySums(ctx, 1, book.EntryQuery{Stretch: book.Stretch{To: time.Unix(1<<40, 0), UntilID: math.MaxInt64, Late: true}})
 	},
-	"IDsOf": func(ctx context.Context, s *sqlitestore.Store, bank, _ int64) (any, error) {
-		return s.IDsOf(ctx, 1, app.TransactionFilter{BankAccountID: bank})
-	},
-	"TransactionsIn": func(ctx context.Context, s *sqlitestore.Store, _, _ int64) (any, error) {
-		return s.TransactionsIn(ctx, 1, app.TransactionFilter{}, app.IDRange{Last: math.MaxInt64}, 1000)
+	"TransactionsAfter": func(ctx context.Context, s *sqlitestore.Store, bank, _ int64) (any, error) {
+		all, _, err := s.TransactionsAfter(ctx, 1, app.TransactionFilter{}, app.ExportPlace{}, 1000)
+		one, _, err2 := s.TransactionsAfter(ctx, 1, app.TransactionFilter{BankAccountID: bank}, app.ExportPlace{}, 1000)
+		return fmt.Sprint(all, one, err2), err
 	},
 }
 

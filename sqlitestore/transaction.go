@@ -142,34 +142,38 @@ func (s *Store) SetNote(ctx context.Context, accountID, transactionID int64, che
 	})
 }
 
-func (s *Store) IDsOf(ctx context.Context, accountID int64, f app.TransactionFilter) (app.IDRange, error) {
+// TransactionsAfter finds the ids in an index first, then their rows: an export reads most of them, and
+// what it searches for is compared, not looked up. The outer loop over the ids gives the rows in their order.
+func (s *Store) TransactionsAfter(ctx context.Context, accountID int64, f app.TransactionFilter, after app.ExportPlace,
+	some int) (list []app.Transaction, next app.ExportPlace, err error) {
 	if err := s.ownBankAccount(ctx, accountID, f.BankAccountID); err != nil {
-		return app.IDRange{}, err
+		return nil, after, err
 	}
-	return s.idsOf(ctx, accountID, limited(ctx, f))
-}
-
-// idsOf leaves out the conditions that would need a look at rows.
-func (s *Store) idsOf(ctx context.Context, accountID int64, f app.TransactionFilter) (ids app.IDRange, err error) {
-	f.Code, f.Query, f.DeliveryState, f.Revenue = "", "", "", nil
-	c := rowConditions(accountID, f)
-	err = s.queryRow(ctx, `SELECT coalesce(min(t.id), 0), coalesce(max(t.id), -1) FROM transactions t INDEXED BY transactions_time WHERE `+
-		c.where.String(), c.args...).Scan(&ids.First, &ids.Last)
-	return ids, err
-}
-
-// TransactionsIn reads the rows of the range one after another, whatever the
-// filter is: an export reads most of them, and what it searches for is
-// compared, not looked up.
-func (s *Store) TransactionsIn(ctx context.Context, accountID int64, f app.TransactionFilter, ids app.IDRange,
-	limit int) ([]app.Transaction, error) {
-	c := rowConditions(accountID, limited(ctx, f))
-	list, err := readAll(ctx, s, scanTransaction,
-		`SELECT `+transactionColumns+` FROM transactions t NOT INDEXED JOIN bank_accounts b ON b.id = t.bank_account_id
-		WHERE t.id BETWEEN ? AND ? AND `+c.where.String()+` ORDER BY t.id LIMIT ?`,
-		append(append([]any{ids.First, ids.Last}, c.args...), limit)...)
+	next = after
+	from := f.From
+	switch {
+	case after == (app.ExportPlace{}):
+		if next.Newest, err = s.newestTransaction(ctx); err != nil {
+			return nil, after, err
+		}
+	case after.Time.After(from):
+		from = after.Time
+	}
+	c := rowConditions(accountID, app.TransactionFilter{From: from, To: f.To, UntilID: next.Newest})
+	c.add("(t.occurred_at > ? OR t.id > ?)", after.Time.Unix(), after.ID)
+	ids, err := readAll(ctx, s, func(row scanner) (id int64, err error) { return id, row.Scan(&id, secondsInto(&next.Time)) },
+		`SELECT t.id, t.occurred_at FROM transactions t INDEXED BY transactions_time WHERE `+c.where.String()+
+			` ORDER BY t.occurred_at, t.id LIMIT ?`, append(c.args, some)...)
+	if err != nil || len(ids) == 0 {
+		return nil, after, err
+	}
+	next.ID = ids[len(ids)-1]
+	c = rowConditions(accountID, limited(ctx, f))
+	list, err = readAll(ctx, s, scanTransaction, `SELECT `+transactionColumns+` FROM json_each(?) page
+		CROSS JOIN transactions t ON t.id = page.value JOIN bank_accounts b ON b.id = t.bank_account_id WHERE `+c.where.String(), append([]any{joinIDs(ids)}, c.args...)...)
 	if err != nil {
-		return nil, err
+		return nil, after, err
 	}
-	return s.withinLimit(ctx, list)
+	list, err = s.withinLimit(ctx, list)
+	return list, next, err
 }

@@ -47,6 +47,16 @@ func (s *Store) Transactions(ctx context.Context, accountID int64, f app.Transac
 	return p, err
 }
 
+// idsOf gives the first and the last of the ids of a filter. It leaves out the conditions that would need
+// a look at rows.
+func (s *Store) idsOf(ctx context.Context, accountID int64, f app.TransactionFilter) (ids [2]int64, err error) {
+	f.Code, f.Query, f.DeliveryState, f.Revenue = "", "", "", nil
+	c := rowConditions(accountID, f)
+	err = s.queryRow(ctx, `SELECT coalesce(min(t.id), 0), coalesce(max(t.id), -1) FROM transactions t INDEXED BY transactions_time WHERE `+
+		c.where.String(), c.args...).Scan(&ids[0], &ids[1])
+	return ids, storageError(err)
+}
+
 // limited is a filter within what ctx shows. No bank account has the id 0 or a
 // negative one: where ctx shows none, the filter finds none.
 func limited(ctx context.Context, f app.TransactionFilter) app.TransactionFilter {
@@ -98,7 +108,7 @@ func (s *Store) transactionListing(ctx context.Context, accountID int64, f app.T
 		if err != nil {
 			return l, err
 		}
-		c.add("t.id BETWEEN ? AND ?", ids.First, ids.Last)
+		c.add("t.id BETWEEN ? AND ?", ids[0], ids[1])
 	}
 	l.from, l.args = ` FROM transactions t `+from+` WHERE `+c.where.String(), c.args
 	return l, nil

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"baoco/app"
 	"baoco/app/command/session"
@@ -19,7 +20,7 @@ import (
 
 func exportCommand() *cli.Command {
 	return &cli.Command{
-		Name: "export", Usage: "write transactions as a file for a spreadsheet, CSV or XLSX, oldest id first; baoco transaction import reads it",
+		Name: "export", Usage: "write transactions by date as a file for a spreadsheet, CSV or XLSX; baoco transaction import reads it",
 		Description: terminal.Example(
 			"baoco transaction export --from 2026-11-01 --to 2026-11-30 --format xlsx --output-file november.xlsx",
 			"baoco transaction export --type IN > in.csv",
@@ -70,9 +71,26 @@ func writeExport(c *cli.Context, s *session.Session, f app.TransactionFilter, fo
 	if err != nil {
 		return 0, err
 	}
-	file, err := sheet.New(format, out, app.English, s.Services.Ledger.Zone(), sheet.Extra{
+	extra := sheet.Extra{
 		Receiving: slices.ContainsFunc(banks, func(b app.BankAccount) bool { return b.ReceivingNumbers != "" }), Revenue: a.MarksRevenue,
-	})
+		Shop: a.ShopName("baoco"), From: f.From, To: f.To,
+	}
+	if f.BankAccountID != 0 {
+		extra.Accounts = fmt.Sprint("id ", f.BankAccountID) // it may be unlinked
+	}
+	for _, b := range banks {
+		if b.ID == f.BankAccountID {
+			extra.Accounts = b.Title()
+		}
+	}
+	var also []string
+	for _, name := range []string{"type", "min-amount", "max-amount", "code", "q", "delivery-state", "revenue", "since-id"} {
+		if c.IsSet(name) {
+			also = append(also, fmt.Sprint(name, " ", c.Value(name)))
+		}
+	}
+	extra.Filter = strings.Join(also, ", ")
+	file, err := sheet.New(format, out, app.English, s.Services.Ledger.Zone(), extra)
 	if err != nil {
 		return 0, err
 	}

@@ -10,9 +10,11 @@
 package sheet
 
 import (
+	"cmp"
 	"io"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"baoco/app"
@@ -58,15 +60,21 @@ type Writer[Row any] interface {
 	Close() error
 }
 
-// Extra are columns that only some shops need.
+// Extra are columns that only some shops need, and what stands above the transactions in XLSX.
 type Extra struct {
 	Receiving bool // the receiving number
 	Revenue   bool // whether money in is revenue
+
+	Shop     string    // its name
+	Accounts string    // which bank accounts; empty: all
+	From, To time.Time // from From on, before To; a zero time is no bound
+	Filter   string    // what else was asked for
 }
 
-// New begins a file with its header in lang; times are written in zone.
+// New begins a file with its header in lang; times are written in zone. XLSX has a heading, and the sums
+// in its last row; in CSV, which programs read, each row but the first is a transaction.
 func New(format Format, w io.Writer, lang app.Lang, zone *time.Location, extra Extra) (Writer[app.Transaction], error) {
-	layout := Layout{Columns: slices.Clone(columns), Lang: lang, Zone: zone}
+	layout := Layout{Lines: extra.lines(lang, zone), Columns: slices.Clone(columns), Lang: lang, Zone: zone}
 	if extra.Receiving {
 		layout.Columns = append(layout.Columns, Column{app.Text{EN: "Receiving number", VI: "Số nhận tiền"}, 20})
 	}
@@ -75,7 +83,9 @@ func New(format Format, w io.Writer, lang app.Lang, zone *time.Location, extra E
 			Column{app.Text{EN: "Not revenue because", VI: "Lý do không phải doanh thu"}, 30})
 	}
 	rows, err := NewRows(format, w, layout)
-	return rowsOf[app.Transaction]{Rows: rows, cells: func(t app.Transaction) []Value {
+	var sums app.Flow
+	file := rowsOf[app.Transaction]{Rows: rows, cells: func(t app.Transaction) []Value {
+		sums.Add(t.Type, app.Amounts{Count: 1, Total: t.Amount})
 		cells := cellsOf(t)
 		if extra.Receiving {
 			cells = append(cells, Text(t.ReceivingNumber))
@@ -84,24 +94,37 @@ func New(format Format, w io.Writer, lang app.Lang, zone *time.Location, extra E
 			cells = append(cells, revenueCells(t, lang)...)
 		}
 		return cells
-	}}, err
+	}}
+	if format == XLSX {
+		file.total = func() []Value {
+			count := app.GroupDigits(sums.In.Count+sums.Out.Count, lang)
+			return []Value{Title(app.Text{EN: "Total", VI: "Tổng cộng"}.In(lang)),
+				Title(app.Textf("Transactions: %s", "Số giao dịch: %s", count).In(lang)), {}, {}, Amount(sums.In.Total), Amount(sums.Out.Total)}
+		}
+	}
+	return file, err
 }
 
-// NewDay begins an XLSX file of the transactions of one day with titles. Its last row, which has
-// the name total, has the sums.
-func NewDay(w io.Writer, titles []string, total string, lang app.Lang, zone *time.Location) (Writer[app.Transaction], error) {
-	rows, err := NewRows(XLSX, w, Layout{Lines: titles, Columns: columns, Lang: lang, Zone: zone})
-	var sums app.Flow
-	return rowsOf[app.Transaction]{Rows: rows, cells: func(t app.Transaction) []Value {
-		if t.Type == app.Out {
-			sums.Out.Total += t.Amount
-		} else {
-			sums.In.Total += t.Amount
+// lines are the heading.
+func (e Extra) lines(lang app.Lang, zone *time.Location) []string {
+	accounts := cmp.Or(e.Accounts, app.Text{EN: "All bank accounts", VI: "Tất cả tài khoản"}.In(lang))
+	lines := []string{app.Text{EN: "Transactions", VI: "Giao dịch"}.In(lang), e.Shop, accounts}
+	bound := func(t time.Time, step time.Duration) string { // the day, where that is all that is said
+		if t.Equal(app.DayOf(t, zone).Start(zone)) {
+			return t.Add(-step).In(zone).Format("02/01/2006")
 		}
-		return cellsOf(t)
-	}, total: func() []Value {
-		return []Value{Title(total), {}, {}, {}, Amount(sums.In.Total), Amount(sums.Out.Total)}
-	}}, err
+		return t.Add(-step).In(zone).Format("02/01/2006 15:04:05")
+	}
+	if !e.From.IsZero() {
+		lines = append(lines, app.Textf("From: %s", "Từ: %s", bound(e.From, 0)).In(lang))
+	}
+	if !e.To.IsZero() {
+		lines = append(lines, app.Textf("Through: %s", "Đến hết: %s", bound(e.To, time.Second)).In(lang))
+	}
+	if e.Filter != "" {
+		lines = append(lines, app.Textf("Only: %s", "Chỉ gồm: %s", e.Filter).In(lang))
+	}
+	return lines
 }
 
 // columns are those of every file of transactions. Package statement reads them by these names,
@@ -122,11 +145,18 @@ var columns = []Column{
 	{app.Text{EN: "Payment code", VI: "Mã thanh toán"}, 16},
 }
 
-// breaks are line breaks and tabs, with the blanks around them.
-var breaks = regexp.MustCompile(`[ ]*[\t\n\v\f\r\x{85}\x{2028}\x{2029}][ \t\n\v\f\r\x{85}\x{2028}\x{2029}]*`)
+// breaks are line breaks and tabs, and withBlanks those with the blanks around them.
+const breaks = "\t\n\v\f\r\u0085\u2028\u2029"
+
+var withBlanks = regexp.MustCompile(`[ ]*[` + breaks + `][ ` + breaks + `]*`)
 
 // OneLine is a content as lists and files show it: line breaks and tabs are one blank.
-func OneLine(content string) string { return breaks.ReplaceAllString(content, " ") }
+func OneLine(content string) string {
+	if !strings.ContainsAny(content, breaks) {
+		return content
+	}
+	return withBlanks.ReplaceAllString(content, " ")
+}
 
 // cellsOf are the cells of a transaction; that of money in or that of money out is empty.
 func cellsOf(t app.Transaction) []Value {

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/xml"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -133,10 +134,10 @@ func TestXLSX(t *testing.T) {
 		{"3", "2026-11-21", "ACB", "0072413870", "1,549,002", "", "+cmd|' /C calc'!A0", "FT00C", "2026-11-21 11:00:01", "0"},
 		{"4", "2026-11-21 11:00:01", "ACB", "0072413870", "1,549,003", "", "-2+3", "FT00D", "2026-11-21 11:00:01", "1", "=1+1"},
 	}
-	if diff := cmp.Diff(want, rows[:5]); diff != "" {
+	if diff := cmp.Diff(want, rows[3:8]); diff != "" {
 		t.Error(diff)
 	}
-	if len(rows) != len(contents)+1 {
+	if len(rows) != len(contents)+5 {
 		t.Errorf("%d rows", len(rows))
 	}
 	for y := range rows {
@@ -175,8 +176,50 @@ func TestReferences(t *testing.T) {
 			}
 		}
 	}
-	if len(found.Rows) != len(contents)+1 || found.Rows[1].Cells[5].At != "G2" { // F2, money out, is empty
-		t.Errorf("%d rows, %+v", len(found.Rows), found.Rows[1])
+	if len(found.Rows) != len(contents)+5 || found.Rows[4].Cells[5].At != "G5" { // F5, money out, is empty
+		t.Errorf("%d rows, %+v", len(found.Rows), found.Rows[4])
+	}
+}
+
+// XLSX says above the rows what they are, and below them what they come to.
+func TestHeadingAndTotals(t *testing.T) {
+	rowsOf := func(e sheet.Extra) (first []string, last []string) {
+		f, err := excelize.OpenReader(bytes.NewReader(write(t, sheet.XLSX, app.Vietnamese, e)))
+		must(t, err)
+		defer f.Close()
+		rows, err := f.GetRows(f.GetSheetList()[0])
+		must(t, err)
+		for _, row := range rows {
+			if len(row) > 1 {
+				break
+			}
+			first = append(first, strings.Join(row, ""))
+		}
+		return first, rows[len(rows)-1]
+	}
+	day := func(text string) time.Time { at, err := app.ParseTime(text, zone); must(t, err); return at }
+	first, last := rowsOf(sheet.Extra{Shop: "Quán Lan", From: day("2026-11-01 00:00:00"), To: day("2026-12-01 00:00:00"), Filter: "“DH”"})
+	want := []string{"Giao dịch", "Quán Lan", "Tất cả tài khoản", "Từ: 01/11/2026", "Đến hết: 30/11/2026", "Chỉ gồm: “DH”"}
+	if diff := cmp.Diff(want, first); diff != "" {
+		t.Error(diff)
+	}
+	var in, out int64
+	for _, one := range transactions() {
+		if one.Type == app.In {
+			in += one.Amount
+		} else {
+			out += one.Amount
+		}
+	}
+	want = []string{"Tổng cộng", "Số giao dịch: " + strconv.Itoa(len(contents)), "", "",
+		app.GroupDigits(in, app.English), app.GroupDigits(out, app.English)}
+	if diff := cmp.Diff(want, last); diff != "" {
+		t.Error(diff)
+	}
+	first, _ = rowsOf(sheet.Extra{Accounts: "ACB 0072413870", From: day("2026-11-01 10:00:00"), To: day("2026-11-01 11:00:00")})
+	want = []string{"Giao dịch", "", "ACB 0072413870", "Từ: 01/11/2026 10:00:00", "Đến hết: 01/11/2026 10:59:59"}
+	if diff := cmp.Diff(want, first); diff != "" {
+		t.Error(diff)
 	}
 }
 
@@ -203,7 +246,8 @@ func TestReadBack(t *testing.T) {
 		for _, lang := range []app.Lang{app.English, app.Vietnamese} {
 			t.Run(string(format)+" "+string(lang), func(t *testing.T) {
 				path := filepath.Join(t.TempDir(), "export")
-				must(t, os.WriteFile(path, write(t, format, lang, sheet.Extra{Receiving: true, Revenue: true}), 0o600))
+				must(t, os.WriteFile(path, write(t, format, lang, sheet.Extra{Receiving: true, Revenue: true,
+					Shop: "Tổng kho 24h", Accounts: "ACB 0072413870", From: transactions()[0].Time, Filter: "≥ 200.000\u00a0₫"}), 0o600))
 				r, err := statement.Open(path, statement.Options{Zone: zone})
 				must(t, err)
 				defer r.Close()
@@ -221,6 +265,9 @@ func TestReadBack(t *testing.T) {
 					if diff := cmp.Diff(want, got); diff != "" {
 						t.Error(diff)
 					}
+				}
+				if row, err := r.Next(); err != io.EOF || len(r.Differences()) > 0 {
+					t.Errorf("after the last one: %+v, %v, %+v", row, err, r.Differences())
 				}
 			})
 		}

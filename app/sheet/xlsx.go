@@ -91,12 +91,12 @@ func (f *xlsxFile) Row(cells ...Value) error {
 	}
 	f.rows++
 	row := strconv.Itoa(f.rows)
-	f.part.WriteString(`<row r="` + row + `">`)
+	f.put(`<row r="`, row, `">`)
 	for i, c := range cells {
 		if c.text == "" && c.at.IsZero() {
 			continue
 		}
-		f.part.WriteString(`<c r="` + string(rune('A'+i)) + row + `" s="` + string(c.style) + `"`)
+		f.put(`<c r="`, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[i:i+1], row, `" s="`, string(c.style), `"`)
 		switch {
 		case !c.at.IsZero():
 			f.value(f.days(c.at))
@@ -119,7 +119,13 @@ func (f *xlsxFile) text(s string) {
 	f.part.WriteString(`</t></is></c>`)
 }
 
-func (f *xlsxFile) value(digits string) { f.part.WriteString(`><v>` + digits + `</v></c>`) }
+func (f *xlsxFile) value(digits string) { f.put(`><v>`, digits, `</v></c>`) }
+
+func (f *xlsxFile) put(texts ...string) {
+	for _, text := range texts {
+		f.part.WriteString(text)
+	}
+}
 
 // days is an instant as the days since the end of 1899 of a clock in the zone, as spreadsheets
 // count.

@@ -399,7 +399,6 @@ func TestDeedsOfPages(t *testing.T) {
 	d.through("POST /book/open", book.DeedOpen, 1, post(b, "/book/open"))
 	d.through("GET /transactions/export", app.DeedTransactionExport, 0,
 		func() webtest.Answer { return b.Get("/transactions/export?format=csv") })
-	d.through("GET /day/file", app.DeedTransactionExport, 0, func() webtest.Answer { return b.Get("/day/file?date=2026-11-02") })
 	d.through("GET /settings/audit/export", app.DeedAuditExport, 0,
 		func() webtest.Answer { return b.Get("/settings/audit/export?format=csv") })
 	d.through("POST /system/backup", app.DeedAccountChange, 1, post(b, "/system/backup", "daily_at", "02:30"))

@@ -1,17 +1,13 @@
 package dashboard
 
 import (
-	"context"
-	"io"
 	"math"
 	"net/url"
 	"slices"
-	"time"
 
 	"baoco/app"
 	"baoco/app/alert"
 	"baoco/app/payment"
-	"baoco/app/sheet"
 )
 
 // dayData is the page of a day.
@@ -115,7 +111,8 @@ func (s *Server) readDay(v *visit, day app.Day) (d dayData, err error) {
 		return d, err
 	}
 	d.Refunded = payment.Refunded(refunds)
-	d.File, d.Slip = "/day/file?date="+day.String(), alert.DayPath(day)+"&paper=58"
+	d.File = exportLinks(exportPath, url.Values{"from": {day.String()}, "to": {day.String()}}).XLSX
+	d.Slip = alert.DayPath(day) + "&paper=58"
 	for _, b := range d.DayBook.Banks {
 		d.Banks = append(d.Banks, bankDay{b, s.toldBalance(v, b.Opening), s.toldBalance(v, b.Closing)})
 	}
@@ -155,26 +152,6 @@ func (w words) change(now, before int64) string {
 		sign = "+"
 	}
 	return sign + w.Number(percent) + w.T("", nbsp) + "%"
-}
-
-// exportDay sends the transactions of a day as a file with title and sums.
-func (s *Server) exportDay(v *visit) error {
-	day, err := v.dayAsked()
-	if err != nil {
-		return err
-	}
-	f := app.TransactionFilter{From: day.Start(v.zone), To: (day + 1).Start(v.zone)}
-	e := &export[app.Transaction]{v: v, server: s, format: sheet.XLSX, name: "baoco-" + day.String()}
-	e.begin = func(_ sheet.Format, w io.Writer, _ app.Lang, _ *time.Location) (sheet.Writer[app.Transaction], error) {
-		lines := []string{v.T("Day book", "Sổ ngày"), v.account.ShopName("Báo Có"), v.Date(day)}
-		if v.only != "" {
-			lines = append(lines, v.T("Only these:", "Chỉ gồm:")+" "+v.only)
-		}
-		return sheet.NewDay(w, lines, v.T("Total", "Tổng cộng"), v.Lang, v.zone)
-	}
-	return e.send(func(ctx context.Context) error {
-		return s.Services.Ledger.ExportTransactions(ctx, v.account.ID, f, e.add)
-	})
 }
 
 // Transactions is the address of the transactions of a day.

@@ -89,7 +89,7 @@ func TestDayPage(t *testing.T) {
 	today.Shows(t, "Day book ", "Today, so far")
 	today.Hides(t, `rel="next"`)
 	for _, date := range []string{"2999-01-01", "yesterday", "2025-02-30", "2025-10-14x"} {
-		for _, path := range []string{"/day?date=", "/day?paper=58&date=", "/day/file?date="} {
+		for _, path := range []string{"/day?date=", "/day?paper=58&date="} {
 			b.Get(path+date).WantStatus(t, http.StatusUnprocessableEntity)
 		}
 	}
@@ -154,7 +154,7 @@ func TestDayOfClockChange(t *testing.T) {
 			t.Errorf("%s: %s, want %s", date, got, want.hours)
 		}
 		rows := fileRows(t, b, date)
-		if got := rows[len(rows)-1]; len(rows) != 9 || got != "Total|"+want.sum+"|0|" {
+		if got := rows[len(rows)-1]; len(rows) != 11 || got != "Total|"+want.sum+"|0|" {
 			t.Errorf("%s: %d rows, %s", date, len(rows), got)
 		}
 	}
@@ -191,9 +191,9 @@ func TestDayThatGoesOn(t *testing.T) {
 // matter here.
 func fileRows(t *testing.T, b *webtest.Browser, date string) (got []string) {
 	t.Helper()
-	a := b.Get("/day/file?date=" + date)
+	a := b.Get("/transactions/export?format=xlsx&from=" + date + "&to=" + date)
 	a.WantStatus(t, http.StatusOK)
-	if got := a.Header.Get("Content-Disposition"); got != `attachment; filename="baoco-`+date+`.xlsx"` {
+	if got := a.Header.Get("Content-Disposition"); got != `attachment; filename="baoco-`+date+`_`+date+`.xlsx"` {
 		t.Error(got)
 	}
 	f, err := excelize.OpenReader(strings.NewReader(a.Body))
@@ -210,13 +210,14 @@ func fileRows(t *testing.T, b *webtest.Browser, date string) (got []string) {
 	return got
 }
 
-// The file of a day has its title, its rows and its sums.
+// The file of a day has its heading, its rows in the order of their times, and its sums.
 func TestDayFile(t *testing.T) {
 	t.Parallel()
 	_, b := dayWorld(t)
 	want := []string{
-		"Day book|||", "Báo Có|||", "14 Oct 2025|||", "baoco id|Money in|Money out|Content",
-		"3|200,000||DH 2025-10-14 00:00:00", "4|300,000||DH 2025-10-14 08:15:00", "5||50,000|DH 2025-10-14 08:59:59", "6|7,000||DH 2025-10-14",
+		"Transactions|||", "Báo Có|||", "All bank accounts|||", "From: 14/10/2025|||", "Through: 14/10/2025|||", "baoco id|Money in|Money out|Content",
+		"3|200,000||DH 2025-10-14 00:00:00", "6|7,000||DH 2025-10-14", "4|300,000||DH 2025-10-14 08:15:00",
+		"5||50,000|DH 2025-10-14 08:59:59",
 		"Total|507,000|50,000|",
 	}
 	if diff := cmp.Diff(want, fileRows(t, b, "2025-10-14")); diff != "" {

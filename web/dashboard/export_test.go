@@ -90,7 +90,7 @@ func TestExportFilters(t *testing.T) {
 	defer f.Close()
 	rows, err := f.GetRows(f.GetSheetList()[0])
 	apptest.Must(t, err)
-	if len(rows) != 2 || rows[1][6] != strings.ReplaceAll(hostile, "'", "") {
+	if len(rows) != 7 || rows[3][0] != "Only: “evil”" || rows[5][6] != strings.ReplaceAll(hostile, "'", "") {
 		t.Errorf("%q", rows)
 	}
 	b.Header.Set("Accept-Language", "vi")

@@ -68,8 +68,7 @@ var limitedRoutes = map[string][]string{
 	"POST /transactions/{id}/aside":   {"/transactions/{transaction}/aside aside=1"},
 	"POST /transactions/{id}/revenue": {"/transactions/{transaction}/revenue kind=loan"},
 
-	"GET /day":      {"/day", "/day?date={yesterday}", "/day?date={long ago}", "/day?date={today}&paper=58", "/day?date=1998-01-01"},
-	"GET /day/file": {"/day/file", "/day/file?date={yesterday}"},
+	"GET /day": {"/day", "/day?date={yesterday}", "/day?date={long ago}", "/day?date={today}&paper=58", "/day?date=1998-01-01"},
 
 	"GET /book/revenue": {"/book/revenue", "/book/revenue?show=not", "/book/revenue?period=1998", "/book/revenue?page=2"},
 

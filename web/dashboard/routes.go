@@ -56,7 +56,6 @@ var table = []page{
 	{"POST", "/payments/{id}/match", seeMoney, (*Server).matchPayment, still},
 	{"POST", "/payments/{id}/unmatch", seeMoney, (*Server).unmatchPayment, still},
 	{"GET", "/day", seeMoney, (*Server).dayPage, live},
-	{"GET", "/day/file", seeMoney, (*Server).exportDay, lasting},
 	{"GET", bookPath, seeMoney, (*Server).bookPage, still},
 	{"GET", bookPath + "/sheet", seeMoney, (*Server).bookSheet, still},
 	{"GET", bookPath + "/file", seeMoney, (*Server).exportBook, lasting},

@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"maps"
@@ -301,7 +302,18 @@ func (s *Server) exportTransactions(v *visit) error {
 	if err != nil {
 		return err
 	}
-	extra := sheet.Extra{Receiving: len(receivingNumbers(banks)) > 0, Revenue: v.account.MarksRevenue}
+	extra := sheet.Extra{Receiving: len(receivingNumbers(banks)) > 0, Revenue: v.account.MarksRevenue,
+		Shop: v.account.ShopName("Báo Có"), Accounts: v.only, From: f.From, To: f.To}
+	words := func(name, value string) string { return v.transactionWord(name, value, banks) }
+	if f.BankAccountID != 0 {
+		id := strconv.FormatInt(f.BankAccountID, 10)
+		extra.Accounts = cmp.Or(words("bank_account_id", id), "id "+id) // it may be unlinked
+	}
+	var also []string
+	for _, c := range v.filtersOf("", []string{"q", "type", "min", "max", "delivery_state", "payment_code", "revenue"}, words).Chips {
+		also = append(also, c.Text)
+	}
+	extra.Filter = strings.Join(also, ", ")
 	e.begin = func(format sheet.Format, w io.Writer, lang app.Lang, zone *time.Location) (sheet.Writer[app.Transaction], error) {
 		return sheet.New(format, w, lang, zone, extra)
 	}

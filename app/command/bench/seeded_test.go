@@ -347,7 +347,7 @@ const seededPages = `
 		a transaction: /transactions/{some}
 		a day: /day
 		a day of a year ago: /day?date={year}
-		a day as a file: /day/file?date={year}
+		a day as a file: /transactions/export?format=xlsx&from={year}&to={year}
 		a payer: /payer?name=NGUYEN+VAN+A
 		the books: /book
 		the book of revenue of a month: /book/sheet?form=s1a&period={month}
