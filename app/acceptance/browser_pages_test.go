@@ -59,7 +59,8 @@ var browserPages = []string{
 	"/settings/counters/1/revoke", "/settings/codes", "/settings/codes?content=DH001234", "/settings/codes/1/delete", "/settings/alerts",
 	"/settings/phones",
 	"/settings/alerts/email/remove", "/settings/audit", "/settings/audit?noun=webhook&id=1", "/settings/audit?way=kite", "/system",
-	"/counter", "/counter/wrong", "/setup/wrong", "/help", "/help?q=quay", "/help?q=nothing", "/help/receiver", "/help/install", "/help/wrong",
+	"/counter", "/counter/wrong", "/setup/wrong", "/help", "/help?q=quay", "/help?q=nothing", "/help/receiver",
+	"/help/sepay-shop", "/help/install", "/help/wrong",
 }
 
 // A new page without a line above fails.

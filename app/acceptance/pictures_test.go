@@ -2,6 +2,9 @@ package acceptance_test
 
 import (
 	"flag"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"path/filepath"
 	"regexp"
 	"testing"
@@ -12,7 +15,8 @@ import (
 
 var pictures = flag.String("pictures", "", "directory into which TestPictures writes the pictures of the README; empty skips it")
 
-// TestPictures takes the pictures of the README from the demo:
+// TestPictures takes the pictures of the README from the demo, and those of the help from a new
+// server:
 // BAOCO_FULL=1 go test ./app/acceptance -run TestPictures -pictures "$PWD/.github"
 func TestPictures(t *testing.T) {
 	if *pictures == "" {
@@ -37,4 +41,13 @@ func TestPictures(t *testing.T) {
 	}
 	tools.drive(t, "pictures.mjs", map[string]any{"base": said(`(http://\S+)   trang quản lý`), "password": said(`mật khẩu: (\S+)\)`),
 		"key": said(`KEY=(\S+)`), "dir": dir})
+	shop := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"success":true}`) }))
+	defer shop.Close()
+	for _, lang := range []string{"en", "vi"} {
+		dir := t.TempDir()
+		p := serveIn(t, dir, anyPort, "--allow-target", "127.0.0.1/32", "--base-url", "https://baoco.shop.vn")
+		createOwner(t, dir)
+		tools.drive(t, "help.mjs", map[string]any{"base": p.url, "name": "lan", "password": browserPassword, "shop": shop.URL, "lang": lang,
+			"help": "../../web/dashboard/help"})
+	}
 }

@@ -22,6 +22,7 @@ var (
 	markdownLink    = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 	markdownCode    = regexp.MustCompile("(?m)^    .*$|`[^`]*`")
 	markdownItalic  = regexp.MustCompile(`(?:^|[^*])\*([^*\n]+)\*(?:[^*]|$)`)
+	shownPicture    = regexp.MustCompile(`<img src="(/docs/[^"]+)" alt="([^"]*)"`)
 	shownLink       = regexp.MustCompile(`href="([^"]+)"`)
 )
 
@@ -109,6 +110,43 @@ func TestMarkdownLinks(t *testing.T) {
 			if _, err := os.Stat(filepath.Join(filepath.Dir(file), link[1])); err != nil {
 				t.Errorf("%s: %v", file, err)
 			}
+		}
+	}
+}
+
+// Every picture that a page shows is there in its language, small enough for a telephone, and
+// says what it shows. There is no other.
+func TestHelpPictures(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", access.RoleCashier)
+	b := w.Browser().SignIn("lan")
+	files, err := filepath.Glob("help/*/*.webp")
+	if err != nil || len(files) < 6 {
+		t.Fatalf("%q, %v", files, err)
+	}
+	shown := map[string]bool{}
+	for _, lang := range []string{"vi", "en"} {
+		b.Post("/look", "lang", lang)
+		for _, name := range helpPages(t) {
+			for _, picture := range shownPicture.FindAllStringSubmatch(b.Get("/help/"+name).Body, -1) {
+				file := strings.TrimPrefix(picture[1], "/docs/")
+				a := b.Get(picture[1])
+				switch {
+				case a.Status != http.StatusOK || a.Header.Get("Content-Type") != "image/webp" || a.Body != markdownFile(t, file):
+					t.Errorf("%s/%s: %s: %d %v", lang, name, picture[1], a.Status, a.Header)
+				case len(a.Body) > 60<<10:
+					t.Errorf("%s has %d bytes", file, len(a.Body))
+				case !strings.HasPrefix(file, "help/"+lang) || picture[2] == "":
+					t.Errorf("%s/%s shows %s as %q", lang, name, file, picture[2])
+				}
+				shown[file] = true
+			}
+		}
+	}
+	for _, file := range files {
+		if !shown[file] {
+			t.Errorf("no page shows %s", file)
 		}
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"net/http"
-	"strings"
+	"path"
 
 	"baoco/app"
 	"baoco/web/dashboard/help"
@@ -34,14 +34,16 @@ func llmsIndex() wire.File {
 	return wire.NewFile("text/plain; charset=utf-8", b.Bytes())
 }
 
-// help writes a page of the help as it stands in the repository. Nobody needs to sign in: it
-// says nothing of this installation.
+var helpTypes = map[string]string{".md": "text/markdown; charset=utf-8", ".webp": "image/webp"}
+
+// help writes a page of the help as it stands in the repository, or one of its pictures. Nobody
+// needs to sign in: they say nothing of this installation.
 func (s *Server) help(w http.ResponseWriter, r *http.Request) {
-	name, markdown := strings.CutSuffix(r.PathValue("page"), ".md")
-	page, err := help.Source(name, app.Lang(r.PathValue("lang")))
-	if err != nil || !markdown {
+	name := r.PathValue("page")
+	data, err := help.File(name, app.Lang(r.PathValue("lang")))
+	if err != nil {
 		s.responder.WriteError(w, r, wire.ErrNothingHere())
 		return
 	}
-	s.serve(w, r, r.URL.Path, func() wire.File { return wire.NewFile("text/markdown; charset=utf-8", page) })
+	s.serve(w, r, r.URL.Path, func() wire.File { return wire.NewFile(helpTypes[path.Ext(name)], data) })
 }

@@ -6,7 +6,10 @@ package help
 import (
 	"bytes"
 	"embed"
+	"fmt"
 	"html/template"
+	"io/fs"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -24,19 +27,25 @@ import (
 //go:embed vi en
 var files embed.FS
 
+// File is a page or a picture, by its name in the folder of a language. An error says that
+// there is none.
+func File(name string, lang app.Lang) ([]byte, error) {
+	return files.ReadFile(string(lang) + "/" + name)
+}
+
 // First is the page that leads to all others.
 const First = "first-hour"
 
 // Source is the Markdown of a page. An error says that there is no such page.
 func Source(name string, lang app.Lang) ([]byte, error) {
-	return files.ReadFile(string(lang) + "/" + name + ".md")
+	return File(name+".md", lang)
 }
 
 // Names are the names of all pages.
 func Names() (list []string) {
-	entries, _ := files.ReadDir(string(app.English)) // it is a part of the program
-	for _, e := range entries {
-		list = append(list, strings.TrimSuffix(e.Name(), ".md"))
+	pages, _ := fs.Glob(files, "en/*.md") // the pattern is one
+	for _, page := range pages {
+		list = append(list, strings.TrimSuffix(path.Base(page), ".md"))
 	}
 	return list
 }
@@ -104,8 +113,15 @@ func Render(name string, lang app.Lang) (template.HTML, error) {
 	markdown := goldmark.New(goldmark.WithExtensions(extension.Table))
 	tree := markdown.Parser().Parse(text.NewReader(page))
 	_ = ast.Walk(tree, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
-		if link, is := n.(*ast.Link); is && entering {
-			link.Destination = destination(string(link.Destination))
+		switch n := n.(type) {
+		case *ast.Link:
+			if entering {
+				n.Destination = destination(string(n.Destination))
+			}
+		case *ast.Image:
+			if entering {
+				n.Destination = fmt.Appendf(nil, "/docs/help/%s/%s", lang, n.Destination)
+			}
 		}
 		return ast.WalkContinue, nil
 	})
