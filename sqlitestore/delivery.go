@@ -239,7 +239,7 @@ func (s *Store) Settle(ctx context.Context, made delivery.Attempt) (delivery.Att
 			string(r.Error), r.Detail.String(), nonNil(r.Body), unixMilliOrNull(a.NextAttemptAt))
 		tx.totals.attempts = append(tx.totals.attempts, attemptDelta{
 			id: a.ID, accountID: d.AccountID, webhookID: d.WebhookID, transactionID: d.TransactionID, startedAt: r.StartedAt,
-			direction: a.Payload.TransferType, ok: r.OK(),
+			ok: r.OK(),
 		})
 		return a, nil
 	})

@@ -7,56 +7,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sync"
 	"time"
 
 	"baoco/app/upkeep"
 )
 
-// commitsFor is how long the time of a commit is of interest.
-const commitsFor = 5 * time.Minute
-
-// commitTimes remembers how long the last commits took.
-type commitTimes struct {
-	mu   sync.Mutex
-	ring [512]commitTime
-	next int
-}
-
-type commitTime struct {
-	at   time.Time
-	took time.Duration
-}
-
-func (c *commitTimes) note(at time.Time, took time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.ring[c.next%len(c.ring)] = commitTime{at, took}
-	c.next++
-}
-
-// since sums up the commits after a time.
-func (c *commitTimes) since(from time.Time) upkeep.CommitTimes {
-	c.mu.Lock()
-	var took []time.Duration
-	for _, one := range c.ring {
-		if one.at.After(from) {
-			took = append(took, one.took)
-		}
-	}
-	c.mu.Unlock()
-	if len(took) == 0 {
-		return upkeep.CommitTimes{}
-	}
-	slices.Sort(took)
-	return upkeep.CommitTimes{Count: len(took), Median: took[len(took)/2], P99: took[len(took)*99/100]}
-}
-
-func (s *Store) StorageStatus(now time.Time) (upkeep.StorageStatus, error) {
-	status, err := filesStatus(s.path)
-	status.Commits = s.writer.commits.since(now.Add(-commitsFor))
-	return status, storageError(err)
-}
+func (s *Store) StorageStatus() (upkeep.StorageStatus, error) { return filesStatus(s.path) }
 
 // filesStatus looks at the files of a database from outside.
 func filesStatus(path string) (upkeep.StorageStatus, error) {

@@ -3,12 +3,14 @@ package sqlitestore_test
 import (
 	"context"
 	"os"
+	"slices"
 	"testing"
 	"time"
 
 	"baoco/app"
 	"baoco/app/delivery"
 	"baoco/app/upkeep"
+	"baoco/sqlitestore"
 )
 
 func TestStorageStatus(t *testing.T) {
@@ -18,49 +20,45 @@ func TestStorageStatus(t *testing.T) {
 	s := open(t, path, true)
 	defer s.Close()
 	now := time.Now()
-	before, err := s.StorageStatus(now)
+	before, err := s.StorageStatus()
 	must(t, err)
-	if before.Commits.Count != 0 || before.Path != s.Path() || before.Free <= 0 || before.FileMode.Perm() != 0o600 ||
+	if before.Path != s.Path() || before.Free <= 0 || before.FileMode.Perm() != 0o600 ||
 		before.KeyMode.Perm() != 0o600 {
 		t.Errorf("%+v", before)
 	}
-	must(t, s.Probe(ctx)) // writes nothing
 	for range 10 {
 		_, err := s.CreateAccount(ctx, app.NewAccount("x", now))
 		must(t, err)
 	}
-	after, err := s.StorageStatus(time.Now())
+	after, err := s.StorageStatus()
 	must(t, err)
-	if c := after.Commits; c.Count != 10 || c.Median <= 0 || c.P99 < c.Median || c.P99 > time.Minute {
-		t.Errorf("10 commits: %+v", c)
-	}
 	if info, err := os.Stat(path); err != nil || after.Size != info.Size() || after.LogSize == 0 {
 		t.Errorf("%+v, %v", after, err)
 	}
-	later, err := s.StorageStatus(time.Now().Add(10 * time.Minute))
-	must(t, err)
-	if later.Commits.Count != 0 {
-		t.Errorf("ten minutes later: %+v", later.Commits)
-	}
 	must(t, os.Chmod(path+".key", 0o644))
-	if open, err := s.StorageStatus(now); err != nil || open.KeyMode.Perm() != 0o644 {
+	if open, err := s.StorageStatus(); err != nil || open.KeyMode.Perm() != 0o644 {
 		t.Errorf("%+v, %v", open, err)
 	}
 }
 
-// The ring holds the last commits, however many there were.
-func TestManyCommits(t *testing.T) {
+// Commits that wrote nothing aren't told: there was nothing to sync.
+func TestCommitted(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	s := open(t, create(t), false)
-	defer s.Close()
-	for range 600 {
+	var told []int
+	s, err := sqlitestore.Open(ctx, create(t), sqlitestore.Options{Committed: func(took time.Duration, callers int) {
+		if told = append(told, callers); took <= 0 || took > time.Minute {
+			t.Errorf("a commit took %s", took)
+		}
+	}})
+	must(t, err)
+	must(t, s.Probe(ctx))
+	for range 3 {
 		must(t, s.SetBaseURL(ctx, "https://shop.vn"))
 	}
-	status, err := s.StorageStatus(time.Now())
-	must(t, err)
-	if status.Commits.Count != 512 {
-		t.Errorf("%d commits are remembered", status.Commits.Count)
+	must(t, s.Close())
+	if !slices.Equal(told, []int{1, 1, 1}) {
+		t.Errorf("told %v, want three commits of one caller", told)
 	}
 }
 

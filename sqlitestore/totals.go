@@ -32,7 +32,6 @@ type attemptDelta struct {
 	id, accountID, webhookID int64
 	transactionID            int64 // 0: a sample
 	startedAt                time.Time
-	direction                app.Direction
 	ok                       bool
 }
 

@@ -39,7 +39,6 @@ type writer struct {
 	dir      string // of the database
 	files    *openFiles
 	tx       *tx
-	commits  commitTimes
 	onCommit func(took time.Duration, callers int) // may be nil
 	beat     atomic.Pointer[time.Time]             // when the last batch was done, whatever came of it
 
@@ -275,12 +274,8 @@ func (w *writer) runBatch(batch []*write, savepoints bool) error {
 		t.rollback()
 		return err
 	}
-	if t.changes != unchanged { // else there was nothing to sync
-		ended := time.Now()
-		w.commits.note(ended, ended.Sub(begun))
-		if w.onCommit != nil {
-			w.onCommit(ended.Sub(begun), len(batch))
-		}
+	if t.changes != unchanged && w.onCommit != nil { // else there was nothing to sync
+		w.onCommit(time.Since(begun), len(batch))
 	}
 	return nil
 }

@@ -8,7 +8,7 @@ import (
 // Records are what everybody may ask and change: no rule decides about it.
 type Records interface {
 	// StorageStatus looks at the files from outside.
-	StorageStatus(now time.Time) (StorageStatus, error)
+	StorageStatus() (StorageStatus, error)
 	// BackupStatus costs a look at one row or two.
 	BackupStatus(ctx context.Context) (BackupStatus, error)
 	// Prunable counts what Prune would remove in all its steps.

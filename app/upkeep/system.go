@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/netip"
 	"runtime"
-	"runtime/metrics"
 	"strings"
 	"time"
 
@@ -63,14 +62,6 @@ type StorageStatus struct {
 	Free     int64 // bytes of the disk that this process can use; -1: not known
 	FileMode fs.FileMode
 	KeyMode  fs.FileMode // of the key file
-	Commits  CommitTimes
-}
-
-// CommitTimes is how long the commits of the last few minutes took, until they
-// were on disk.
-type CommitTimes struct {
-	Count       int // the last commits, at most some hundreds
-	Median, P99 time.Duration
 }
 
 // QueueStatus is about the pending deliveries of all accounts.
@@ -107,8 +98,6 @@ type SystemStatus struct {
 	GoVersion         string
 	InFlight          int   // attempts
 	Unindexed         int64 // transactions that searches read one by one
-	Memory            int64 // bytes of memory that the process holds
-	Goroutines        int64
 	NotReady          error // nil: ready
 	Warnings          []Warning
 }
@@ -144,7 +133,7 @@ const (
 func (s *Service) SystemStatus(ctx context.Context, in Installation, now time.Time) (SystemStatus, error) {
 	status := SystemStatus{Installation: in, GoVersion: runtime.Version(), NotReady: s.Ready(now)}
 	for _, part := range []func() error{
-		func() (err error) { status.StorageStatus, err = s.store.StorageStatus(now); return err },
+		func() (err error) { status.StorageStatus, err = s.store.StorageStatus(); return err },
 		func() (err error) { status.QueueStatus, err = s.store.QueueStatus(ctx, now); return err },
 		func() (err error) {
 			status.Answers, err = s.store.AnswerTimes(ctx, now.Add(-answersWithin))
@@ -165,7 +154,6 @@ func (s *Service) SystemStatus(ctx context.Context, in Installation, now time.Ti
 	if c, looked := s.ReplicaCheck(now); looked {
 		status.Replica = &c
 	}
-	status.Memory, status.Goroutines = processFigures()
 	status.Warnings = s.warnings(in, status.StorageStatus, status.Backup, certificate, now)
 	if since := now.Sub(status.OldestDue); !status.OldestDue.IsZero() && since > waitsTooLong {
 		status.Warnings = append(status.Warnings, Warning{Name: WarningQueue, Text: app.Textf(
@@ -226,7 +214,7 @@ func (s *Service) Figures(ctx context.Context, now time.Time) (f Figures, err er
 		return f, err
 	}
 	f.LastBackup = backup.Last.At
-	f.StorageStatus, err = s.store.StorageStatus(now)
+	f.StorageStatus, err = s.store.StorageStatus()
 	return f, err
 }
 
@@ -259,7 +247,7 @@ func (s *Service) Well(ctx context.Context, now time.Time) error {
 
 // SystemWarnings reads the files and gives the Warnings.
 func (s *Service) SystemWarnings(ctx context.Context, in Installation, now time.Time) ([]Warning, error) {
-	storage, err := s.store.StorageStatus(now)
+	storage, err := s.store.StorageStatus()
 	if err != nil {
 		return nil, err
 	}
@@ -395,20 +383,4 @@ func loopback(listen string) bool {
 	}
 	addr, err := netip.ParseAddr(host)
 	return host == "localhost" || err == nil && addr.Unmap().IsLoopback()
-}
-
-// processFigures gives the bytes of memory that the process holds, without what
-// it has given back, and the number of its goroutines.
-func processFigures() (memory, goroutines int64) {
-	samples := []metrics.Sample{
-		{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}, {Name: "/sched/goroutines:goroutines"},
-	}
-	metrics.Read(samples)
-	value := func(i int) int64 {
-		if samples[i].Value.Kind() != metrics.KindUint64 {
-			return 0
-		}
-		return int64(samples[i].Value.Uint64())
-	}
-	return value(0) - value(1), value(2)
 }

@@ -153,15 +153,3 @@ func (w words) Bytes(n int64) string {
 
 // Since writes the time since t.
 func (w words) Since(t time.Time) string { return w.DurationText(w.now.Sub(t)) }
-
-// CommitTime writes a duration of a few milliseconds.
-func (w words) CommitTime(d time.Duration) string {
-	text := strconv.FormatFloat(float64(d)/float64(time.Millisecond), 'f', 1, 64)
-	if text == "0.0" {
-		text = "<0.1"
-	}
-	if w.Lang == app.Vietnamese {
-		text = text[:len(text)-2] + "," + text[len(text)-1:]
-	}
-	return text + nbsp + "ms"
-}

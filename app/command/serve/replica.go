@@ -172,7 +172,7 @@ func (r *ReplicaChecker) pause() time.Duration {
 	if r.seen.last.Problem != (app.Text{}) {
 		return 9 * r.seen.last.Took
 	}
-	status, err := r.Store.StorageStatus(time.Now())
+	status, err := r.Store.StorageStatus()
 	if err != nil {
 		return checkLeast
 	}
@@ -252,7 +252,7 @@ func (r *ReplicaChecker) check(ctx context.Context, now time.Time) (c upkeep.Rep
 		return c, err
 	}
 	defer func() { err = errors.Join(err, remove()) }()
-	status, err := r.Store.StorageStatus(now)
+	status, err := r.Store.StorageStatus()
 	if err != nil {
 		return c, err
 	}
