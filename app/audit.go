@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
 )
@@ -186,10 +187,10 @@ type AuditChange struct {
 // maxAuditText is how many characters of a value a line keeps.
 const maxAuditText = 200
 
-// Changed is a detail with one more change, unless both values are the same.
-func (d AuditDetail) Changed(field, from, to string) AuditDetail {
-	if from != to {
-		d.Changes = append(d.Changes, AuditChange{field, CleanText(from, maxAuditText), CleanText(to, maxAuditText)})
+// Changed is a detail with one more change, unless both values, texts or numbers, are the same.
+func (d AuditDetail) Changed(field string, from, to any) AuditDetail {
+	if before, after := fmt.Sprint(from), fmt.Sprint(to); before != after {
+		d.Changes = append(d.Changes, AuditChange{field, CleanText(before, maxAuditText), CleanText(after, maxAuditText)})
 	}
 	return d
 }

@@ -2,7 +2,6 @@ package sqlitestore
 
 import (
 	"context"
-	"strconv"
 	"time"
 
 	"baoco/app"
@@ -58,12 +57,12 @@ func (s *Store) UpdateAccount(ctx context.Context, id int64, u app.AccountUpdate
 			a.SmallAmount, a.CashiersMatch, a.GuideSkipped, id)
 		d := app.AuditNamed(a.Name).Changed("name", before.Name, a.Name).Changed("plan", before.Plan, a.Plan).Changed("expires_at",
 			auditTime(before.ExpiresAt), auditTime(a.ExpiresAt)).
-			Changed("is_trial", strconv.FormatBool(before.IsTrial), strconv.FormatBool(a.IsTrial)).
-			Changed("max_bank_accounts", strconv.Itoa(before.MaxBankAccounts), strconv.Itoa(a.MaxBankAccounts)).
-			Changed("payment_tolerance", strconv.FormatInt(before.PaymentTolerance, 10), strconv.FormatInt(a.PaymentTolerance, 10)).
-			Changed("distinct_amounts", strconv.FormatBool(before.DistinctAmounts), strconv.FormatBool(a.DistinctAmounts)).
-			Changed("small_amount", strconv.FormatInt(before.SmallAmount, 10), strconv.FormatInt(a.SmallAmount, 10)).
-			Changed("cashiers_match", strconv.FormatBool(before.CashiersMatch), strconv.FormatBool(a.CashiersMatch)).
+			Changed("is_trial", before.IsTrial, a.IsTrial).
+			Changed("max_bank_accounts", before.MaxBankAccounts, a.MaxBankAccounts).
+			Changed("payment_tolerance", before.PaymentTolerance, a.PaymentTolerance).
+			Changed("distinct_amounts", before.DistinctAmounts, a.DistinctAmounts).
+			Changed("small_amount", before.SmallAmount, a.SmallAmount).
+			Changed("cashiers_match", before.CashiersMatch, a.CashiersMatch).
 			Changed("guide_skipped", before.GuideSkipped, a.GuideSkipped)
 		return a, tx.auditChange(ctx, id, app.DeedAccountChange, id, d)
 	})

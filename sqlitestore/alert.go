@@ -1,9 +1,9 @@
 package sqlitestore
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
-	"strconv"
 	"strings"
 
 	"baoco/app"
@@ -15,11 +15,8 @@ func (s *Store) AlertPreferences(ctx context.Context, accountID int64) (alert.Pr
 	var muted string
 	err := s.queryRow(ctx, `SELECT lang, muted FROM alert_preferences WHERE account_id = ?`, accountID).Scan(&p.Lang, &muted)
 	if noRows(err) {
-		p.Lang = app.Vietnamese
-		err = s.queryRow(ctx, `SELECT value FROM settings WHERE name = 'lang'`).Scan(&p.Lang)
-	}
-	if noRows(err) { // no server ran on the file yet
-		err = nil
+		p.Lang, err = readOne[app.Lang](ctx, s, settingIfAny, "lang")
+		p.Lang = cmp.Or(p.Lang, app.Vietnamese) // no server ran on the file yet
 	}
 	for _, kind := range strings.Fields(muted) {
 		p.Muted = append(p.Muted, alert.AttentionKind(kind))
@@ -44,7 +41,7 @@ func (s *Store) SetAlertPreferences(ctx context.Context, accountID int64, p aler
 		tx.exec(`INSERT INTO alert_preferences (account_id, lang, muted) VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE
 			SET lang = ?2, muted = ?3`,
 			accountID, string(p.Lang), strings.Join(muted, " "))
-		d := app.AuditDetail{}.Changed("lang", lang, string(p.Lang)).Changed("muted", mutedBefore, strings.Join(muted, " "))
+		d := app.AuditDetail{}.Changed("lang", lang, p.Lang).Changed("muted", mutedBefore, strings.Join(muted, " "))
 		return tx.auditChange(ctx, accountID, app.DeedAlertsChange, 0, d)
 	})
 }
@@ -146,7 +143,7 @@ func (s *Store) SetReport(ctx context.Context, accountID int64, medium alert.Med
 		}
 		tx.exec(`UPDATE alert_channels SET report_time = ?, reported_day = ? WHERE id = ?`, string(at),
 			int64(reported), id)
-		return tx.auditChange(ctx, accountID, app.DeedAlertChange, id, app.AuditNamed(string(medium)).Changed("report_time", before, string(at)))
+		return tx.auditChange(ctx, accountID, app.DeedAlertChange, id, app.AuditNamed(string(medium)).Changed("report_time", before, at))
 	})
 }
 
@@ -249,7 +246,7 @@ func (s *Store) SetPaymentFeed(ctx context.Context, channelID int64, f alert.Pay
 			return err
 		}
 		tx.audit(ctx, accountID, app.DeedAlertChange, channelID,
-			app.AuditNamed(medium).Changed("payment_feed", strconv.FormatBool(was), strconv.FormatBool(f.On)))
+			app.AuditNamed(medium).Changed("payment_feed", was, f.On))
 		if !f.On {
 			return tx.exec(`DELETE FROM payment_feeds WHERE channel_id = ?`, channelID)
 		}

@@ -271,13 +271,12 @@ func (s *Store) noteBackup(ctx context.Context, b upkeep.Backup, scheduled bool)
 		return err
 	}
 	return s.write(ctx, func(tx *tx) error {
-		const keep = `INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)`
-		tx.exec(keep, settingLastBackup, string(value))
+		tx.exec(keepSetting, settingLastBackup, string(value))
 		d := app.AuditNamed(b.Path)
 		if !scheduled {
 			return tx.audit(ctx, app.DefaultAccountID, app.DeedDatabaseBackup, 0, d)
 		}
-		tx.exec(keep, settingScheduledBackup, string(value))
+		tx.exec(keepSetting, settingScheduledBackup, string(value))
 		d.Count = 1 // those of a day in one line
 		return tx.auditOften(app.ActingAs(ctx, app.Actor{Way: app.WayServer, At: b.At}), 24*time.Hour, app.AuditLine{
 			AccountID: app.DefaultAccountID, Deed: app.DeedDatabaseBackup, AuditDetail: d,
@@ -293,11 +292,11 @@ func (s *Store) SetBackupEvery(ctx context.Context, every time.Duration) error {
 
 func (s *Store) SetDailyBackup(ctx context.Context, at string) error {
 	return s.write(ctx, func(tx *tx) error {
-		before, err := scanOne[string](tx.queryRow(dailyBackup))
+		before, err := scanOne[string](tx.queryRow(settingIfAny, settingDailyBackup))
 		if err != nil {
 			return err
 		}
-		tx.exec(`INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)`, settingDailyBackup, at)
+		tx.exec(keepSetting, settingDailyBackup, at)
 		a, err := txAccount(tx, app.DefaultAccountID)
 		if err != nil {
 			return err
@@ -306,35 +305,32 @@ func (s *Store) SetDailyBackup(ctx context.Context, at string) error {
 	})
 }
 
-const dailyBackup = `SELECT coalesce(max(value), '') FROM settings WHERE name = '` + settingDailyBackup + `'`
+// aboutBackups is the query of when the oldest transaction was recorded, and of the settings about
+// backups.
+const aboutBackups = `SELECT (SELECT created_at FROM transactions ORDER BY id LIMIT 1),
+	coalesce((SELECT value FROM settings WHERE name = '` + settingLastBackup + `'), '{}'),
+	coalesce((SELECT value FROM settings WHERE name = '` + settingScheduledBackup + `'), '{}'),
+	coalesce((SELECT value FROM settings WHERE name = '` + settingDailyBackup + `'), ''),
+	coalesce((SELECT value FROM settings WHERE name = '` + settingBackupEvery + `'), '0')`
 
 func (s *Store) BackupStatus(ctx context.Context) (upkeep.BackupStatus, error) {
-	status, err := readBackupStatus(func(query string, args ...any) scanner { return s.queryRow(ctx, query, args...) })
+	status, err := scanBackupStatus(s.queryRow(ctx, aboutBackups))
 	status.DailyDir = s.dailyDir()
 	return status, err
 }
 
-func readBackupStatus(queryRow func(query string, args ...any) scanner) (status upkeep.BackupStatus, err error) {
-	err = queryRow(`SELECT created_at FROM transactions ORDER BY id LIMIT 1`).Scan(secondsInto(&status.FirstAt))
-	if err != nil && !noRows(err) {
+func scanBackupStatus(row scanner) (status upkeep.BackupStatus, err error) {
+	var last, scheduled, every string
+	if err = row.Scan(secondsInto(&status.FirstAt), &last, &scheduled, &status.DailyAt, &every); err != nil {
 		return status, err
 	}
-	if status.Last, err = readNoted(queryRow, settingLastBackup); err != nil {
+	if status.Last, err = readNoted(last); err != nil {
 		return status, err
 	}
-	if status.Scheduled, err = readNoted(queryRow, settingScheduledBackup); err != nil {
+	if status.Scheduled, err = readNoted(scheduled); err != nil {
 		return status, err
 	}
-	if err = queryRow(dailyBackup).Scan(&status.DailyAt); err != nil {
-		return status, err
-	}
-	var every string
-	err = queryRow(`SELECT value FROM settings WHERE name = ?`, settingBackupEvery).Scan(&every)
-	if err == nil {
-		status.Every, err = time.ParseDuration(every)
-	} else if noRows(err) {
-		err = nil
-	}
+	status.Every, err = time.ParseDuration(every)
 	if status.Every == 0 && status.DailyAt != "" {
 		status.Every = 24 * time.Hour
 	}
@@ -342,18 +338,14 @@ func readBackupStatus(queryRow func(query string, args ...any) scanner) (status 
 }
 
 // readNoted reads what is noted about a backup; zero: there never was one.
-func readNoted(queryRow func(query string, args ...any) scanner, name string) (b upkeep.Backup, err error) {
-	var value string
-	err = queryRow(`SELECT value FROM settings WHERE name = ?`, name).Scan(&value)
-	if noRows(err) {
-		return b, nil
-	}
-	if err != nil {
-		return b, err
-	}
+func readNoted(text string) (b upkeep.Backup, err error) {
 	var noted notedBackup
-	if err := json.Unmarshal([]byte(value), &noted); err != nil {
-		return b, fmt.Errorf("%w: setting %s: %v", ErrDamaged, name, err)
+	if err := json.Unmarshal([]byte(text), &noted); err != nil {
+		return b, fmt.Errorf("%w: what is noted about a backup: %v", ErrDamaged, err)
 	}
-	return upkeep.Backup{Path: noted.Path, Size: noted.Size, At: time.UnixMilli(noted.AtMS), WithKey: noted.WithKey}, nil
+	b = upkeep.Backup{Path: noted.Path, Size: noted.Size, WithKey: noted.WithKey}
+	if noted.AtMS != 0 {
+		b.At = time.UnixMilli(noted.AtMS)
+	}
+	return b, nil
 }

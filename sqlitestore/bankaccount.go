@@ -161,7 +161,7 @@ func (s *Store) SetBankAccountLabel(ctx context.Context, accountID, id int64, la
 		tx.exec(`UPDATE bank_accounts SET nickname = ?, colour = ? WHERE id = ?`, label.Nickname,
 			string(label.Colour), id)
 		return tx.auditChange(ctx, accountID, app.DeedBankAccountChange, id,
-			auditBankAccount(b).Changed("nickname", b.Nickname, label.Nickname).Changed("colour", string(b.Colour), string(label.Colour)))
+			auditBankAccount(b).Changed("nickname", b.Nickname, label.Nickname).Changed("colour", b.Colour, label.Colour))
 	})
 }
 
@@ -271,7 +271,7 @@ func (s *Store) ToggleBankAccount(ctx context.Context, accountID, id int64, now 
 			}
 		}
 		tx.exec(`UPDATE bank_accounts SET status = ? WHERE id = ?`, string(b.Status), id)
-		return b, tx.audit(ctx, accountID, app.DeedBankAccountChange, id, auditBankAccount(b).Changed("status", string(before), string(b.Status)))
+		return b, tx.audit(ctx, accountID, app.DeedBankAccountChange, id, auditBankAccount(b).Changed("status", before, b.Status))
 	})
 }
 

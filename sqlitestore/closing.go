@@ -3,7 +3,6 @@ package sqlitestore
 import (
 	"context"
 	"encoding/json"
-	"strconv"
 	"time"
 
 	"baoco/app"
@@ -154,7 +153,7 @@ func (s *Store) SetCash(ctx context.Context, accountID int64, c book.Cash) error
 				c.Amount, c.Note)
 		}
 		return tx.audit(ctx, accountID, book.DeedCash, int64(c.Day), app.AuditNamed(c.Day.String()).
-			Changed("amount", strconv.FormatInt(before, 10), strconv.FormatInt(c.Amount, 10)).Changed("note", "", c.Note))
+			Changed("amount", before, c.Amount).Changed("note", "", c.Note))
 	})
 }
 
@@ -199,7 +198,7 @@ func (s *Store) SetOpening(ctx context.Context, accountID int64, b book.BankAcco
 		}
 		d := app.AuditNamed(before.Title())
 		if b.HasOpening {
-			d = d.Changed("day", "", b.OpenedOn.String()).Changed("amount", strconv.FormatInt(before.Opening, 10), strconv.FormatInt(b.Opening, 10))
+			d = d.Changed("day", "", b.OpenedOn.String()).Changed("amount", before.Opening, b.Opening)
 			tx.exec(`INSERT OR REPLACE INTO book_openings (bank_account_id, day, amount) VALUES (?, ?, ?)`, b.ID, int64(b.OpenedOn), b.Opening)
 		} else {
 			tx.exec(`DELETE FROM book_openings WHERE bank_account_id = ?`, b.ID)

@@ -2,7 +2,6 @@ package sqlitestore
 
 import (
 	"context"
-	"strconv"
 	"time"
 
 	"baoco/app"
@@ -41,8 +40,8 @@ func (s *Store) CreateCodePattern(ctx context.Context, p app.CodePattern) (app.C
 		p.ID = tx.insert(`INSERT INTO code_patterns (account_id, prefix, least, most, alphabet, created_at) VALUES (?, ?, ?, ?, ?, ?)`,
 			p.AccountID, p.Prefix, p.Least, p.Most, string(p.Alphabet), p.CreatedAt.Unix())
 		return p, tx.audit(ctx, p.AccountID, app.DeedCodePatternCreate, p.ID, app.AuditNamed(p.Prefix).
-			Changed("min_length", "", strconv.Itoa(p.Least)).Changed("max_length", "", strconv.Itoa(p.Most)).Changed("alphabet", "",
-			string(p.Alphabet)))
+			Changed("min_length", "", p.Least).Changed("max_length", "", p.Most).Changed("alphabet", "",
+			p.Alphabet))
 	})
 }
 

@@ -167,7 +167,7 @@ func (s *Store) CreateAPIKey(ctx context.Context, k access.APIKey, hash [32]byte
 		}
 		k.ID = tx.insert(`INSERT INTO api_keys (account_id, name, scope, hint, hash, expires_at, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)`,
 			k.AccountID, k.Name, string(k.Scope), k.Hint, hash[:], unixOrNull(k.ExpiresAt), unixOrNull(k.CreatedAt))
-		return k, tx.audit(ctx, k.AccountID, app.DeedAPIKeyCreate, k.ID, app.AuditNamed(k.Name).Changed("scope", "", string(k.Scope)))
+		return k, tx.audit(ctx, k.AccountID, app.DeedAPIKeyCreate, k.ID, app.AuditNamed(k.Name).Changed("scope", "", k.Scope))
 	})
 }
 

@@ -17,8 +17,7 @@ import (
 )
 
 func (d *doctor) timezone(ctx context.Context) (upkeep.Check, error) {
-	var name string
-	err := d.db.QueryRowContext(ctx, `SELECT value FROM settings WHERE name = 'timezone'`).Scan(&name)
+	name, err := scanOne[string](d.db.QueryRowContext(ctx, `SELECT value FROM settings WHERE name = 'timezone'`))
 	if err == nil {
 		d.zone, err = time.LoadLocation(name)
 	}
@@ -30,8 +29,7 @@ func (d *doctor) timezone(ctx context.Context) (upkeep.Check, error) {
 
 // key checks that the key file opens every secret.
 func (d *doctor) key(ctx context.Context) (upkeep.Check, error) {
-	var check string
-	err := d.db.QueryRowContext(ctx, `SELECT value FROM settings WHERE name = 'key_check'`).Scan(&check)
+	check, err := scanOne[string](d.db.QueryRowContext(ctx, keyCheck))
 	if err != nil {
 		return upkeep.Check{}, err
 	}
@@ -295,14 +293,12 @@ func (d *doctor) installation(ctx context.Context) {
 	if err == nil {
 		err = d.db.QueryRowContext(ctx, `SELECT value FROM settings WHERE name = 'base_url'`).Scan(&in.BaseURL)
 	}
-	if err == nil { // a server of before keeps none
-		if err = d.db.QueryRowContext(ctx, `SELECT value FROM settings WHERE name = 'open_files'`).Scan(&in.Files); noRows(err) {
-			err = nil
-		}
+	if err == nil {
+		err = d.db.QueryRowContext(ctx, `SELECT coalesce(max(value), '0') FROM settings WHERE name = 'open_files'`).Scan(&in.Files)
 	}
 	var backup upkeep.BackupStatus
 	if err == nil {
-		backup, err = readBackupStatus(func(query string, args ...any) scanner { return d.db.QueryRowContext(ctx, query, args...) })
+		backup, err = scanBackupStatus(d.db.QueryRowContext(ctx, aboutBackups))
 	}
 	warnings := upkeep.Warnings(in, status, backup, upkeep.CertificateStatus{}, d.Now)
 	if err != nil || len(warnings) == 0 {

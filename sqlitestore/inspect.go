@@ -103,11 +103,13 @@ func inspect(ctx context.Context, path string, known *schema) (c inspected, err 
 }
 
 // keyCheckOf reads only the check value of the key of such a file.
-func keyCheckOf(ctx context.Context, path string) (check string, err error) {
+func keyCheckOf(ctx context.Context, path string) (string, error) {
 	db := openStill(path)
 	defer db.Close()
-	return check, db.QueryRowContext(ctx, `SELECT value FROM settings WHERE name = 'key_check'`).Scan(&check)
+	return scanOne[string](db.QueryRowContext(ctx, keyCheck))
 }
+
+const keyCheck = `SELECT value FROM settings WHERE name = 'key_check'`
 
 // read reads only tables and columns that every version of the schema has.
 func (c *inspected) read(ctx context.Context, db *sql.DB) error {

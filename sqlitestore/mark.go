@@ -57,7 +57,7 @@ func (s *Store) SetMark(ctx context.Context, accountID, transactionID int64, m b
 				transactionID, accountID, string(m.Kind), m.Note)
 		}
 		return tx.audit(ctx, accountID, book.DeedMark, transactionID, app.AuditDetail{}.
-			Changed("revenue_kind", string(before.Kind), string(m.Kind)).Changed("revenue_note", before.Note, m.Note))
+			Changed("revenue_kind", before.Kind, m.Kind).Changed("revenue_note", before.Note, m.Note))
 	})
 }
 
@@ -101,7 +101,7 @@ func (s *Store) AddRule(ctx context.Context, accountID int64, r book.Rule, check
 		tx.exec(`INSERT INTO book_rules (account_id, id, bank_account_id, text, search, kind, since)
 			VALUES (?1, ?2, ?3, ?4, ?5, ?6, `+closings+`)`, accountID, id, nullIfZero(r.BankAccountID), r.Text, search, string(r.Kind))
 		tx.exec(`UPDATE accounts SET marks_revenue = 1 WHERE id = ?`, accountID)
-		return tx.audit(ctx, accountID, book.DeedRuleAdd, id, app.AuditNamed(name).Changed("revenue_kind", "", string(r.Kind)))
+		return tx.audit(ctx, accountID, book.DeedRuleAdd, id, app.AuditNamed(name).Changed("revenue_kind", "", r.Kind))
 	})
 }
 

@@ -142,8 +142,8 @@ func exclusiveError(err error) error {
 // the path of the copy that it made.
 func sealAnew(ctx context.Context, db *sql.DB, path string, owner os.FileInfo, now time.Time) (key *sealer, kept string, err error) {
 	next := path + nextKey
-	var check string
-	if err := db.QueryRowContext(ctx, `SELECT value FROM settings WHERE name = 'key_check'`).Scan(&check); err != nil && !noRows(err) {
+	check, err := scanOne[string](db.QueryRowContext(ctx, keyCheck))
+	if err != nil && !noRows(err) {
 		return nil, "", storageError(err)
 	}
 	if sealer, err := readKey(next); err == nil && sealer.fits(check) {

@@ -363,7 +363,7 @@ func transactionToMatch(ctx context.Context, tx *tx, accountID, id int64) (app.T
 func (t *tx) matchByHand(ctx context.Context, r payment.Request, tr app.Transaction, deed app.Deed, now time.Time) error {
 	by, _ := app.ActorOf(ctx)
 	paymentMatch{r, payment.MatchedByHand, app.CleanText(by.Name, 100)}.keepLater(t, tr, now)
-	return t.audit(ctx, r.AccountID, deed, r.ID, app.AuditNamed(r.Code).Changed("transaction_id", "", fmt.Sprint(tr.ID)))
+	return t.audit(ctx, r.AccountID, deed, r.ID, app.AuditNamed(r.Code).Changed("transaction_id", "", tr.ID))
 }
 
 func (s *Store) UnmatchTransaction(ctx context.Context, accountID, requestID, transactionID int64) (payment.Request, error) {
@@ -379,6 +379,6 @@ func (s *Store) UnmatchTransaction(ctx context.Context, accountID, requestID, tr
 			return err
 		}
 		return tx.audit(ctx, accountID, app.DeedPaymentUnmatch, requestID,
-			app.AuditNamed(r.Code).Changed("transaction_id", fmt.Sprint(transactionID), ""))
+			app.AuditNamed(r.Code).Changed("transaction_id", transactionID, ""))
 	})
 }

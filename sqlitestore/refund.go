@@ -3,7 +3,6 @@ package sqlitestore
 import (
 	"context"
 	"math"
-	"strconv"
 
 	"baoco/app"
 	"baoco/app/payment"
@@ -67,7 +66,7 @@ func (s *Store) LinkRefund(ctx context.Context, accountID, outID, inID int64) er
 		tx.exec(`INSERT INTO refunds (transaction_id, of_id, account_id, occurred_at) VALUES (?, ?, ?, ?)`, outID, inID, accountID,
 			out.Time.Unix())
 		return tx.audit(ctx, accountID, payment.DeedRefund, outID,
-			app.AuditDetail{}.Changed("transaction_id", "", strconv.FormatInt(inID, 10)))
+			app.AuditDetail{}.Changed("transaction_id", "", inID))
 	})
 }
 
@@ -82,6 +81,6 @@ func (s *Store) UnlinkRefund(ctx context.Context, accountID, outID int64) error 
 		}
 		tx.exec(`DELETE FROM refunds WHERE transaction_id = ?`, outID)
 		return tx.audit(ctx, accountID, payment.DeedRefundUndo, outID,
-			app.AuditDetail{}.Changed("transaction_id", strconv.FormatInt(of, 10), ""))
+			app.AuditDetail{}.Changed("transaction_id", of, ""))
 	})
 }

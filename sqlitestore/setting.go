@@ -20,11 +20,14 @@ func (s *Store) setting(ctx context.Context, name string) (string, error) {
 	return value, err
 }
 
+const keepSetting = `INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)`
+
 func (s *Store) setSetting(ctx context.Context, name, value string) error {
-	return s.write(ctx, func(tx *tx) error {
-		return tx.exec(`INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)`, name, value)
-	})
+	return s.write(ctx, func(tx *tx) error { return tx.exec(keepSetting, name, value) })
 }
+
+// settingIfAny is the query of a setting; empty: there is none.
+const settingIfAny = `SELECT coalesce(max(value), '') FROM settings WHERE name = ?`
 
 // Zone is the zone of the installation.
 func (s *Store) Zone(ctx context.Context) (*time.Location, error) {
@@ -62,8 +65,7 @@ func (s *Store) SetBaseURL(ctx context.Context, base string) error {
 // ReachedAt is the base URL, and where there is none the address at which serve listened when
 // it started last, as a URL; empty: it never did.
 func (s *Store) ReachedAt(ctx context.Context) (address string, err error) {
-	err = s.queryRow(ctx, `SELECT coalesce(max(value), '') FROM settings WHERE name = 'reached_at'`).Scan(&address)
-	return address, err
+	return readOne[string](ctx, s, settingIfAny, "reached_at")
 }
 
 // SetReachedAt keeps the address for the commands beside the server.
@@ -74,14 +76,11 @@ func (s *Store) SetReachedAt(ctx context.Context, address string) error {
 // Keep is how long serve was last started to keep what may go; found is false
 // where it never was.
 func (s *Store) Keep(ctx context.Context) (keep upkeep.PruneLimits, found bool, err error) {
-	var value string
-	err = s.queryRow(ctx, `SELECT value FROM settings WHERE name = 'keep'`).Scan(&value)
-	if noRows(err) {
-		return keep, false, nil
+	value, err := readOne[string](ctx, s, settingIfAny, "keep")
+	if err != nil || value == "" {
+		return keep, false, err
 	}
-	if err == nil {
-		_, err = fmt.Sscan(value, (*int64)(&keep.Inbound), (*int64)(&keep.History))
-	}
+	_, err = fmt.Sscan(value, (*int64)(&keep.Inbound), (*int64)(&keep.History))
 	return keep, true, err
 }
 

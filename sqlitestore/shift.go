@@ -132,8 +132,8 @@ func (s *Store) CloseShift(ctx context.Context, accountID, id int64, in payment.
 		if c.Cash != nil {
 			cash = fmt.Sprint(*c.Cash)
 		}
-		return tx.audit(ctx, accountID, app.DeedShiftClose, id, app.AuditNamed(sh.UserName).Changed("bills", "", fmt.Sprint(c.Bills)).
-			Changed("received", "", fmt.Sprint(c.Received)).Changed("over", "0", fmt.Sprint(c.Over)).Changed("under", "0", fmt.Sprint(c.Under)).
-			Changed("unbilled", "0", fmt.Sprint(c.UnbilledSum)).Changed("cash", "", cash).Changed("note", "", c.Note))
+		return tx.audit(ctx, accountID, app.DeedShiftClose, id, app.AuditNamed(sh.UserName).Changed("bills", "", c.Bills).
+			Changed("received", "", c.Received).Changed("over", "0", c.Over).Changed("under", "0", c.Under).
+			Changed("unbilled", "0", c.UnbilledSum).Changed("cash", "", cash).Changed("note", "", c.Note))
 	})
 }

@@ -3,7 +3,6 @@ package sqlitestore
 import (
 	"context"
 	"errors"
-	"strconv"
 	"time"
 
 	"baoco/app"
@@ -291,7 +290,7 @@ func (s *Store) SetNeedsSecondFactor(ctx context.Context, accountID int64, needs
 			return err
 		}
 		tx.exec(`UPDATE accounts SET needs_second_factor = ? WHERE id = ?`, needs, accountID)
-		d := app.AuditNamed(a.Name).Changed("needs_second_factor", strconv.FormatBool(a.NeedsSecondFactor), strconv.FormatBool(needs))
+		d := app.AuditNamed(a.Name).Changed("needs_second_factor", a.NeedsSecondFactor, needs)
 		return tx.auditChange(ctx, accountID, app.DeedAccountChange, accountID, d)
 	})
 }

@@ -55,7 +55,7 @@ func (s *Store) CreateSource(ctx context.Context, src inbound.Source, newName bo
 			src.AccountID, src.Name, string(src.Provider), string(src.Auth), src.Token, s.sealer.seal(sealSource, src.Secret),
 			bearerHash(src), nullIfZero(src.BankAccountID), options, apiKey, src.APIURL, unixOrNull(src.ListFrom), src.CreatedAt.Unix())
 		tx.audit(ctx, src.AccountID, app.DeedSourceCreate, src.ID,
-			app.AuditNamed(src.Name).Changed("provider", "", string(src.Provider)))
+			app.AuditNamed(src.Name).Changed("provider", "", src.Provider))
 		return src, keepKey(tx, src.AccountID, key, keptResult{result: src.ID}, now)
 	})
 }

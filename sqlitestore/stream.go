@@ -3,7 +3,6 @@ package sqlitestore
 import (
 	"context"
 	"crypto/rand"
-	"strconv"
 	"strings"
 	"time"
 
@@ -214,9 +213,9 @@ func (s *Store) UpdateStream(ctx context.Context, accountID, id int64, u stream.
 		}
 		d := app.AuditNamed(before.Name).Changed("name", before.Name, st.Name).Changed("url", before.URL, st.URL).Changed("topic",
 			before.Topic, st.Topic).
-			Changed("type", string(before.Type), string(st.Type)).Changed("since_id", strconv.FormatInt(before.Position, 10),
-			strconv.FormatInt(st.Position, 10)).
-			Changed("is_active", strconv.FormatBool(before.IsActive), strconv.FormatBool(st.IsActive))
+			Changed("type", before.Type, st.Type).Changed("since_id", before.Position,
+			st.Position).
+			Changed("is_active", before.IsActive, st.IsActive)
 		if c := u.Credentials; c != nil {
 			st.Username = c.Username
 			tx.exec(`UPDATE streams SET password = ? WHERE id = ?`, s.sealer.seal(sealStreamPassword, c.Password), id)
@@ -241,7 +240,7 @@ func (s *Store) ToggleStream(ctx context.Context, accountID, id int64, now time.
 			return st, err
 		}
 		return st, tx.audit(ctx, accountID, app.DeedStreamChange, id,
-			app.AuditNamed(st.Name).Changed("is_active", strconv.FormatBool(!st.IsActive), strconv.FormatBool(st.IsActive)))
+			app.AuditNamed(st.Name).Changed("is_active", !st.IsActive, st.IsActive))
 	})
 }
 

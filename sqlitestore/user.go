@@ -47,7 +47,7 @@ func (s *Store) CreateUser(ctx context.Context, u access.User, hash string, key 
 }
 
 func userCreated(u access.User) app.AuditDetail {
-	return app.AuditNamed(u.Name).Changed("role", "", string(u.Role))
+	return app.AuditNamed(u.Name).Changed("role", "", u.Role)
 }
 
 func insertUser(tx *tx, u access.User, hash string) (access.User, error) {
@@ -217,7 +217,7 @@ func (s *Store) SetRole(ctx context.Context, accountID, id int64, role access.Ro
 		u.Role, u.Generation = role, newGeneration()
 		tx.exec(`UPDATE users SET role = ?, generation = ? WHERE id = ?`, string(role), u.Generation, id)
 		tx.exec(`DELETE FROM phones WHERE user_id = ?`, id)
-		return u, tx.audit(ctx, accountID, app.DeedUserRole, id, app.AuditNamed(u.Name).Changed("role", string(before), string(role)))
+		return u, tx.audit(ctx, accountID, app.DeedUserRole, id, app.AuditNamed(u.Name).Changed("role", before, role))
 	})
 }
 

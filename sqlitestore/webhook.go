@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -175,14 +174,14 @@ func (s *Store) UpdateWebhook(ctx context.Context, accountID, id int64, u delive
 func auditWebhook(tx *tx, before, w delivery.Webhook) (app.AuditDetail, error) {
 	d := app.AuditNamed(cmp.Or(before.Name, w.Name))
 	if before.Name != "" {
-		d = d.Changed("name", before.Name, w.Name).Changed("type", string(before.Type), string(w.Type)).
-			Changed("is_active", strconv.FormatBool(before.IsActive), strconv.FormatBool(w.IsActive))
+		d = d.Changed("name", before.Name, w.Name).Changed("type", before.Type, w.Type).
+			Changed("is_active", before.IsActive, w.IsActive)
 	}
 	if w.URL != before.URL { // even where only what isn't shown of it has changed
 		d.Changes = append(d.Changes, app.AuditChange{Field: "url", From: app.AuditURL(before.URL), To: app.AuditURL(w.URL)})
 	}
 	d = d.Changed("code_prefix", strings.Join(before.CodePrefixes, ", "), strings.Join(w.CodePrefixes, ", ")).
-		Changed("code_only", strconv.FormatBool(before.CodeOnly), strconv.FormatBool(w.CodeOnly)).
+		Changed("code_only", before.CodeOnly, w.CodeOnly).
 		Changed("receiving_number", before.ReceivingNumber, w.ReceivingNumber)
 	if slices.Equal(before.BankAccountIDs, w.BankAccountIDs) {
 		return d, nil
@@ -241,7 +240,7 @@ func (s *Store) ToggleWebhook(ctx context.Context, accountID, id int64, now time
 		w.IsActive = !w.IsActive
 		tx.exec(`UPDATE webhooks SET is_active = ? WHERE id = ?`, w.IsActive, id)
 		return w, tx.audit(ctx, accountID, app.DeedWebhookChange, id,
-			app.AuditNamed(w.Name).Changed("is_active", strconv.FormatBool(!w.IsActive), strconv.FormatBool(w.IsActive)))
+			app.AuditNamed(w.Name).Changed("is_active", !w.IsActive, w.IsActive))
 	})
 }
 
