@@ -134,11 +134,11 @@ func auditBankAccount(b app.BankAccount) app.AuditDetail {
 }
 
 func (s *Store) BankAccounts(ctx context.Context, accountID int64) ([]app.BankAccount, error) {
-	return readAll(ctx, s, shownBankAccount(ctx),
-		`SELECT `+bankAccountColumns+` FROM bank_accounts b WHERE b.account_id = ?1 AND b.unlinked_at IS NULL AND `+
-			bankShown("b.id", "?2")+` ORDER BY b.id`,
-		accountID, limitOf(ctx))
+	return readAll(ctx, s, shownBankAccount(ctx), shownBankAccounts, accountID, limitOf(ctx))
 }
+
+var shownBankAccounts = `SELECT ` + bankAccountColumns + ` FROM bank_accounts b WHERE b.account_id = ?1 AND b.unlinked_at IS NULL AND ` +
+	bankShown("b.id", "?2") + ` ORDER BY b.id`
 
 // Balances costs a look at one row a bank account. It gives none within a limit to a receiving
 // number, since a balance tells of all money of the bank account.

@@ -117,7 +117,8 @@ func (s *Store) UndoImport(
 // discardRepeats discards some rows of a file that might have been repeats, and reports whether
 // there were any. Another file may bring them again.
 func discardRepeats(tx *tx, importID int64) (more bool, err error) {
-	items, err := queryAll(tx, scanOne[int64], `SELECT id FROM inbound_items WHERE state = 'may_be_repeat' AND import_id = ? LIMIT ?`, importID, undoStep)
+	items, err := queryAll(tx, scanOne[int64], `SELECT id FROM inbound_items WHERE state = 'may_be_repeat' AND import_id = ? LIMIT ?`,
+		importID, undoStep)
 	if err != nil || len(items) == 0 {
 		return false, err
 	}

@@ -3,6 +3,7 @@ package sqlitestore
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"time"
 
@@ -138,14 +139,11 @@ func (s *Store) RetryInbound(ctx context.Context, id int64, call inbound.Call, z
 // discardedReasons are the reasons of the discarded items of an event, by their
 // position.
 func discardedReasons(tx *tx, event int64) (map[int]string, error) {
-	type reason struct {
-		position int
-		text     string
-	}
-	list, err := queryAll(tx, func(row scanner) (r reason, err error) { return r, row.Scan(&r.position, &r.text) }, `SELECT position, reason_en FROM inbound_items WHERE inbound_event_id = ? AND state = 'discarded'`, event)
-	reasons := make(map[int]string, len(list))
-	for _, r := range list {
-		reasons[r.position] = r.text
+	var reasons map[int]string
+	list, err := scanOne[string](tx.queryRow(`SELECT json_group_object(position, reason_en) FROM inbound_items
+		WHERE inbound_event_id = ? AND state = 'discarded'`, event))
+	if err == nil {
+		err = json.Unmarshal([]byte(list), &reasons)
 	}
 	return reasons, err
 }

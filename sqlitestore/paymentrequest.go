@@ -114,7 +114,8 @@ func keepReceived(tx *tx, r payment.Request) error {
 // unmatch undoes matches of transactions, and counts their requests anew.
 func unmatch(tx *tx, transactionIDs ...int64) error {
 	ids := joinIDs(transactionIDs)
-	requests, err := queryAll(tx, scanOne[int64], `SELECT DISTINCT m.request_id FROM json_each(?) k CROSS JOIN payment_matches m ON m.transaction_id = k.value`, ids)
+	requests, err := queryAll(tx, scanOne[int64],
+		`SELECT DISTINCT m.request_id FROM json_each(?) k CROSS JOIN payment_matches m ON m.transaction_id = k.value`, ids)
 	if err != nil || len(requests) == 0 {
 		return err
 	}
@@ -260,8 +261,7 @@ func paymentChoices(ctx context.Context, tx *tx, r payment.Request) (c payment.C
 	if c.Account, err = txAccount(tx, r.AccountID); err != nil {
 		return c, err
 	}
-	if c.BankAccounts, err = queryAll(tx, shownBankAccount(ctx), `SELECT `+bankAccountColumns+` FROM bank_accounts b WHERE b.account_id = ?1 AND b.unlinked_at IS NULL AND `+
-		bankShown("b.id", "?2")+` ORDER BY b.id`, r.AccountID, limitOf(ctx)); err != nil {
+	if c.BankAccounts, err = queryAll(tx, shownBankAccount(ctx), shownBankAccounts, r.AccountID, limitOf(ctx)); err != nil {
 		return c, err
 	}
 	c.ReceivingNumber = access.LimitOf(ctx).ReceivingNumber

@@ -67,8 +67,9 @@ func (s *Store) PaymentCandidates(ctx context.Context, accountID int64, limit in
 	return readAll(ctx, s, func(row scanner) (c payment.Candidate, err error) {
 		c.Request, err = scanPaymentRequestAnd(row, &c.Contents)
 		return c, err
-	}, `SELECT coalesce((SELECT group_concat(t.content, ' ') FROM (SELECT transaction_id FROM payment_matches INDEXED BY payment_matches_request
-				WHERE request_id = r.id ORDER BY transaction_id DESC LIMIT ?4) m CROSS JOIN transactions t ON t.id = m.transaction_id), ''), `+
+	}, `SELECT coalesce((SELECT group_concat(t.content, ' ') FROM (SELECT transaction_id FROM payment_matches
+			INDEXED BY payment_matches_request WHERE request_id = r.id ORDER BY transaction_id DESC LIMIT ?4) m
+			CROSS JOIN transactions t ON t.id = m.transaction_id), ''), `+
 		paymentColumns+`
 		FROM payment_requests r INDEXED BY payment_requests_unpaid JOIN bank_accounts b ON b.id = r.bank_account_id
 		WHERE r.account_id = ?1 AND r.paid_at IS NULL AND r.cancelled_at IS NULL AND `+isShown("r", "?2")+

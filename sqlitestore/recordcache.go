@@ -46,7 +46,9 @@ type channel struct {
 func (t *tx) reportedBy(bankAccount int64, by channel) (others bool, err error) {
 	known, loaded := t.channels[bankAccount]
 	if !loaded {
-		if known, err = queryAll(t, func(row scanner) (c channel, err error) { return c, row.Scan(&c.source, &c.name) }, `SELECT source_id, channel FROM bank_account_channels WHERE bank_account_id = ?`, bankAccount); err != nil {
+		known, err = queryAll(t, func(row scanner) (c channel, err error) { return c, row.Scan(&c.source, &c.name) },
+			`SELECT source_id, channel FROM bank_account_channels WHERE bank_account_id = ?`, bankAccount)
+		if err != nil {
 			return false, err
 		}
 	}
@@ -80,8 +82,8 @@ func (t *tx) recordCache(accountID int64) (*recordCache, error) {
 	if r := t.caches[accountID]; r != nil {
 		return r, nil
 	}
-	linked, err := queryAll(t, columnsOnly(scanBankAccount), `SELECT `+bankAccountColumns+` FROM bank_accounts b WHERE b.account_id = ? AND b.unlinked_at IS NULL ORDER BY b.id`,
-		accountID)
+	linked, err := queryAll(t, columnsOnly(scanBankAccount),
+		`SELECT `+bankAccountColumns+` FROM bank_accounts b WHERE b.account_id = ? AND b.unlinked_at IS NULL ORDER BY b.id`, accountID)
 	if err != nil {
 		return nil, err
 	}
@@ -96,8 +98,8 @@ func (t *tx) recordCache(accountID int64) (*recordCache, error) {
 	}
 	r := &recordCache{bankAccounts: map[string][]app.BankAccount{}, receiving: map[string][]app.BankAccount{}, webhooks: webhooks,
 		codes: app.NewCodeReader(patterns)}
-	if r.payments, err = scanOne[bool](t.queryRow(`SELECT EXISTS (SELECT 1 FROM payment_requests WHERE account_id = ?)`,
-		accountID)); err != nil {
+	r.payments, err = scanOne[bool](t.queryRow(`SELECT EXISTS (SELECT 1 FROM payment_requests WHERE account_id = ?)`, accountID))
+	if err != nil {
 		return nil, err
 	}
 	for _, b := range linked {

@@ -29,15 +29,17 @@ var oneTransaction = `SELECT ` + transactionColumns + ` FROM transactions t JOIN
 	WHERE t.id = ?1 AND t.account_id = ?2 AND ` + isShown("t", "?3")
 
 func (s *Store) Transaction(ctx context.Context, accountID, id int64) (app.Transaction, error) {
-	t, err := scanTransaction(s.queryRow(ctx, oneTransaction, id, accountID, limitOf(ctx)))
+	list, err := s.readTransactions(ctx, oneTransaction, id, accountID, limitOf(ctx))
+	return app.Find(list, err, func(app.Transaction) bool { return true }, app.ErrNoTransaction)
+}
+
+// readTransactions reads all rows of a query of transactions, as far as ctx shows what they say.
+func (s *Store) readTransactions(ctx context.Context, query string, args ...any) ([]app.Transaction, error) {
+	list, err := readAll(ctx, s, scanTransaction, query, args...)
 	if err != nil {
-		return t, noRowsAs(err, app.ErrNoTransaction)
+		return nil, err
 	}
-	list, err := s.withinLimit(ctx, []app.Transaction{t})
-	if err != nil {
-		return t, err
-	}
-	return list[0], nil
+	return s.withinLimit(ctx, list)
 }
 
 // ownBankAccount refuses a reference to a bank account of another account, or to one
@@ -106,15 +108,11 @@ func (s *Store) Note(ctx context.Context, accountID, transactionID int64) (app.N
 
 // Noted reads all notes of the account, of which there are few.
 func (s *Store) Noted(ctx context.Context, accountID int64, query string, limit int) ([]app.Transaction, error) {
-	list, err := readAll(ctx, s, scanTransaction,
+	return s.readTransactions(ctx,
 		`SELECT `+transactionColumns+` FROM transaction_notes n CROSS JOIN transactions t ON t.id = n.transaction_id
 		JOIN bank_accounts b ON b.id = t.bank_account_id WHERE n.account_id = ?1 AND instr(n.search, ?2) > 0 AND `+
 			isShown("t", "?3")+`
 		ORDER BY t.id DESC LIMIT ?4`, accountID, fold.String(query), limitOf(ctx), limit)
-	if err != nil {
-		return nil, err
-	}
-	return s.withinLimit(ctx, list)
 }
 
 func (s *Store) SetNote(ctx context.Context, accountID, transactionID int64, check func(app.Note) error, note app.Note) error {
@@ -169,11 +167,8 @@ func (s *Store) TransactionsAfter(ctx context.Context, accountID int64, f app.Tr
 	}
 	next.ID = ids[len(ids)-1]
 	c = rowConditions(accountID, limited(ctx, f))
-	list, err = readAll(ctx, s, scanTransaction, `SELECT `+transactionColumns+` FROM json_each(?) page
-		CROSS JOIN transactions t ON t.id = page.value JOIN bank_accounts b ON b.id = t.bank_account_id WHERE `+c.where.String(), append([]any{joinIDs(ids)}, c.args...)...)
-	if err != nil {
-		return nil, after, err
-	}
-	list, err = s.withinLimit(ctx, list)
+	list, err = s.readTransactions(ctx, `SELECT `+transactionColumns+` FROM json_each(?) page
+		CROSS JOIN transactions t ON t.id = page.value JOIN bank_accounts b ON b.id = t.bank_account_id
+		WHERE `+c.where.String(), append([]any{joinIDs(ids)}, c.args...)...)
 	return list, next, err
 }

@@ -39,11 +39,8 @@ func (s *Store) Transactions(ctx context.Context, accountID int64, f app.Transac
 	if err != nil || len(ids) == 0 {
 		return p, err
 	}
-	if p.Rows, err = readAll(ctx, s, scanTransaction, `SELECT `+transactionColumns+` FROM json_each(?) page CROSS JOIN transactions t ON t.id = page.value
-			JOIN bank_accounts b ON b.id = t.bank_account_id ORDER BY page.key`, joinIDs(ids)); err != nil {
-		return p, err
-	}
-	p.Rows, err = s.withinLimit(ctx, p.Rows)
+	p.Rows, err = s.readTransactions(ctx, `SELECT `+transactionColumns+` FROM json_each(?) page
+		CROSS JOIN transactions t ON t.id = page.value JOIN bank_accounts b ON b.id = t.bank_account_id ORDER BY page.key`, joinIDs(ids))
 	return p, err
 }
 
