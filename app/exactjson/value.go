@@ -9,7 +9,6 @@ import (
 	"errors"
 	"io"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -50,22 +49,19 @@ var errInvalid = errors.New("not one JSON value")
 // Parse reads exactly one value (RFC 8259), with a byte order mark before it or
 // none. Invalid UTF-8 and lone surrogates in strings become U+FFFD. It accepts
 // what encoding/json accepts, and reads it alike; a fuzz test compares them.
-func Parse(body []byte) (Value, error) { return parse(body, jsontext.AllowDuplicateNames(true)) }
-
-// ParseStrict is Parse of a body that must be valid UTF-8 and have no key twice in one
-// object, which is ErrRepeated.
-func ParseStrict(body []byte) (Value, error) {
-	if !utf8.Valid(body) {
-		return Value{}, errInvalid
-	}
-	return parse(body)
+func Parse(body []byte) (Value, error) {
+	return parse(body, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 }
+
+// ParseStrict is Parse of a body without them, and without a key that comes twice in one
+// object, which is ErrRepeated.
+func ParseStrict(body []byte) (Value, error) { return parse(body) }
 
 // ErrRepeated is the error of a key that comes twice.
 var ErrRepeated = jsontext.ErrDuplicateName
 
 func parse(body []byte, options ...jsontext.Options) (Value, error) {
-	r := reader{jsontext.NewDecoder(bytes.NewBuffer(withoutMark(body)), append(options, jsontext.AllowInvalidUTF8(true))...)}
+	r := reader{jsontext.NewDecoder(bytes.NewBuffer(withoutMark(body)), options...)}
 	v, err := r.value()
 	if err != nil {
 		return Value{}, err
@@ -82,7 +78,7 @@ func withoutMark(body []byte) []byte { return bytes.TrimPrefix(body, []byte("\xe
 // (RFC 8785). It is nil where ParseStrict fails.
 func Canonical(body []byte) []byte {
 	text := jsontext.Value(bytes.Clone(withoutMark(body)))
-	if text.Canonicalize(jsontext.AllowInvalidUTF8(true)) != nil {
+	if text.Canonicalize() != nil {
 		return nil
 	}
 	return text
