@@ -67,6 +67,10 @@ type Reader func(source Source, channel app.Channel, body []byte, receivedAt tim
 type Reading struct {
 	Elements    []Incoming
 	Explanation app.Text // a sentence about a body without elements, such as a test call
+	Fault       bool     // the provider reports an error on its side, until the next transaction
+	// Drop tells that the body must not be kept: it has to do with a one-time code, or is
+	// nobody's business here. Trace tells that the call is kept all the same.
+	Drop, Trace bool
 }
 
 // MaxElements is how many elements a call may have; real ones have a few

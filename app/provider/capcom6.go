@@ -51,13 +51,13 @@ func verifyCapcom6(in Call, h http.Header) inbound.Refusal {
 
 // readCapcom6 reads the event of a received text. Other events of the app, of
 // texts that were sent and of the app itself, are not kept.
-func readCapcom6(in Call) Reading {
+func readCapcom6(in Call) inbound.Reading {
 	v, unread := parseObject(in.Body)
 	if unread != nil {
-		return Reading{Elements: unread}
+		return inbound.Reading{Elements: unread}
 	}
 	if event := v.Get("event"); event.Kind == exactjson.String && event.Text != "sms:received" && v.Times("event") == 1 {
-		return Reading{Drop: true}
+		return inbound.Reading{Drop: true}
 	}
 	payload := v.Get("payload")
 	sender, senderKey := payload.Get("sender"), "sender"

@@ -45,25 +45,25 @@ var (
 	cassoV2Keys = cassoKeys{"reference", "transactionDateTime", "runningBalance", []string{"accountNumber"}}
 )
 
-func readCasso(in Call) Reading {
+func readCasso(in Call) inbound.Reading {
 	v, fault := parseObject(in.Body)
 	if fault != nil {
-		return Reading{Elements: fault}
+		return inbound.Reading{Elements: fault}
 	}
 	if fault := cassoError(v); fault != nil {
-		return Reading{Elements: []inbound.Incoming{{Fault: fault}}, Fault: true}
+		return inbound.Reading{Elements: []inbound.Incoming{{Fault: fault}}, Fault: true}
 	}
 	data := v.Get("data")
 	if data.Kind == exactjson.Object { // one transaction
 		data = exactjson.Value{Kind: exactjson.Array, Items: []exactjson.Value{data}}
 	}
 	if data.Kind != exactjson.Array || v.Times("data") != 1 {
-		return Reading{Elements: notArray("data")}
+		return inbound.Reading{Elements: notArray("data")}
 	}
-	read := Reading{}
+	read := inbound.Reading{}
 	for _, item := range data.Items {
 		if isCassoTest(item) {
-			read.explanation = onlyATest
+			read.Explanation = onlyATest
 			continue
 		}
 		read.Elements = append(read.Elements, readElement(item, in.Zone, func(v exactjson.Value, zone *time.Location) inbound.Incoming {
@@ -162,22 +162,22 @@ func verifyCassoV2(in Call, h http.Header) inbound.Refusal {
 }
 
 // readCassoV2 reads what was signed.
-func readCassoV2(in Call) Reading {
+func readCassoV2(in Call) inbound.Reading {
 	v, err := exactjson.Parse(exactjson.Canonical(in.Body))
 	if err != nil {
-		return Reading{Elements: notJSON()}
+		return inbound.Reading{Elements: notJSON()}
 	}
 	if fault := cassoError(v); fault != nil {
-		return Reading{Elements: []inbound.Incoming{{Fault: fault}}, Fault: true}
+		return inbound.Reading{Elements: []inbound.Incoming{{Fault: fault}}, Fault: true}
 	}
 	data := v.Get("data")
 	if data.Kind != exactjson.Object {
-		return Reading{Elements: []inbound.Incoming{notObject("data")}}
+		return inbound.Reading{Elements: []inbound.Incoming{notObject("data")}}
 	}
 	if isCassoTest(data) {
-		return Reading{explanation: onlyATest}
+		return inbound.Reading{Explanation: onlyATest}
 	}
-	return Reading{Elements: []inbound.Incoming{readCassoElement(data, cassoV2Keys, in.Zone)}}
+	return inbound.Reading{Elements: []inbound.Incoming{readCassoElement(data, cassoV2Keys, in.Zone)}}
 }
 
 // Casso's list, API v2 (developer.casso.vn/casso-api/api/lay-giao-dich; the key

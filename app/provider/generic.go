@@ -112,20 +112,20 @@ func checkGeneric(in inbound.SourceAdd) error {
 	return v.Err()
 }
 
-func readGeneric(in Call) Reading {
+func readGeneric(in Call) inbound.Reading {
 	paths, err := mapping(in.Source.Options.Map)
 	if err != nil {
-		return Reading{Elements: []inbound.Incoming{unreadable("map", "could not be read", "không đọc được")}}
+		return inbound.Reading{Elements: []inbound.Incoming{unreadable("map", "could not be read", "không đọc được")}}
 	}
 	body, err := exactjson.Parse(in.Body)
 	if err != nil {
-		return Reading{Elements: notJSON()}
+		return inbound.Reading{Elements: notJSON()}
 	}
 	items := []exactjson.Value{body}
 	if p := paths["list"]; p != nil {
 		list, once := body.At(p)
 		if list.Kind != exactjson.Array || !once {
-			return Reading{Elements: notArray(in.Source.Options.Map["list"])}
+			return inbound.Reading{Elements: notArray(in.Source.Options.Map["list"])}
 		}
 		items = list.Items
 	} else if body.Kind == exactjson.Array {
@@ -135,7 +135,7 @@ func readGeneric(in Call) Reading {
 	for i, item := range items {
 		elements[i] = readGenericElement(item, paths, in.Zone)
 	}
-	return Reading{Elements: elements}
+	return inbound.Reading{Elements: elements}
 }
 
 // genericElement is one transaction in a generic body, and where its fields

@@ -62,11 +62,10 @@ func Read(source inbound.Source, channel app.Channel, body []byte, receivedAt ti
 		return inbound.Reading{Explanation: codeText}
 	}
 	read := kind.Elements(Call{source, body, receivedAt, zone})
-	result := inbound.Reading{Elements: read.Elements, Explanation: read.explanation}
-	if len(read.Elements) == 0 && result.Explanation == (app.Text{}) {
-		result.Explanation = nothingNamed
+	if len(read.Elements) == 0 && read.Explanation == (app.Text{}) {
+		read.Explanation = nothingNamed
 	}
-	return result
+	return read
 }
 
 // Names names the kinds of sources of which is is true.

@@ -20,8 +20,8 @@ var MadeUp = Kind{
 		Setup: always(app.Text{EN: "1. Open made-up.example. 2. Enter this URL.", VI: "1. Mở made-up.example. 2. Nhập URL này."}),
 	},
 	Verify: func(in Call, h http.Header) inbound.Refusal { return checkCredential(h, "Bearer", in.Source.Secret) },
-	read: func(in Call) Reading {
-		return Reading{Elements: readList(in, "paid", readMadeUp)}
+	read: func(in Call) inbound.Reading {
+		return inbound.Reading{Elements: readList(in, "paid", readMadeUp)}
 	},
 	List: &List{
 		Base: "https://made-up.example", Path: "/v9/list", Scheme: "Key",

@@ -50,8 +50,8 @@ func verifyNative(in Call, h http.Header) inbound.Refusal {
 	return why
 }
 
-func readNative(in Call) Reading {
-	return Reading{Elements: readList(in, "transactions", ReadNativeElement)}
+func readNative(in Call) inbound.Reading {
+	return inbound.Reading{Elements: readList(in, "transactions", ReadNativeElement)}
 }
 
 // readByHand reads what somebody recorded by hand: an object of the native

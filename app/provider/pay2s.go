@@ -28,8 +28,8 @@ var pay2s = Kind{
 		}),
 	},
 	Verify: func(in Call, h http.Header) inbound.Refusal { return checkCredential(h, "Bearer", in.Source.Secret) },
-	read: func(in Call) Reading {
-		return Reading{Elements: readList(in, "transactions", func(v exactjson.Value, zone *time.Location) inbound.Incoming {
+	read: func(in Call) inbound.Reading {
+		return inbound.Reading{Elements: readList(in, "transactions", func(v exactjson.Value, zone *time.Location) inbound.Incoming {
 			return readTransfer(v, "transactionNumber", zone)
 		})}
 	},
@@ -104,25 +104,25 @@ func pay2sFields(v exactjson.Value) (signedFields, bool) {
 	return fields, true
 }
 
-func readPay2SIPN(in Call) Reading {
+func readPay2SIPN(in Call) inbound.Reading {
 	v, err := exactjson.Parse(in.Body)
 	if err != nil {
-		return Reading{Elements: notJSON()}
+		return inbound.Reading{Elements: notJSON()}
 	}
 	fields, ok := pay2sFields(v)
 	if !ok || v.Kind != exactjson.Object {
-		return Reading{Elements: []inbound.Incoming{unreadable("body", "must be a JSON object of strings and numbers",
+		return inbound.Reading{Elements: []inbound.Incoming{unreadable("body", "must be a JSON object of strings and numbers",
 			"phải là một đối tượng JSON gồm chuỗi ký tự và số")}}
 	}
 	if fault := fields.ambiguous(); fault != nil {
-		return Reading{Elements: []inbound.Incoming{{Fault: fault}}}
+		return inbound.Reading{Elements: []inbound.Incoming{{Fault: fault}}}
 	}
 	if result := fields.get("resultCode"); result != "0" && result != "" {
-		return Reading{explanation: nothingPaid}
+		return inbound.Reading{Explanation: nothingPaid}
 	}
 	e := inbound.Incoming{EventID: fields.get("transId"), Type: app.In, Content: fields.get("orderInfo")}
 	e.SetDate(fields.get("responseTime"), in.Zone)
 	e.Fault = firstFault(missing("resultCode", fields.get("resultCode")), missing("transId", e.EventID),
 		readAmountWord("amount", fields.value("amount"), &e.Amount))
-	return Reading{Elements: []inbound.Incoming{e}}
+	return inbound.Reading{Elements: []inbound.Incoming{e}}
 }

@@ -76,19 +76,19 @@ func payOSFields(body []byte) (signedFields, bool) {
 	return fields, data.Kind == exactjson.Object
 }
 
-func readPayOS(in Call) Reading {
+func readPayOS(in Call) inbound.Reading {
 	data, ok := payOSFields(in.Body)
 	if !ok {
-		return Reading{Elements: []inbound.Incoming{notObject("data")}}
+		return inbound.Reading{Elements: []inbound.Incoming{notObject("data")}}
 	}
 	if fault := data.ambiguous(); fault != nil {
-		return Reading{Elements: []inbound.Incoming{{Fault: fault}}}
+		return inbound.Reading{Elements: []inbound.Incoming{{Fault: fault}}}
 	}
 	if data.get("orderCode") == "123" && data.get("reference") == "TF230204212323" {
-		return Reading{explanation: onlyATest} // it tries a URL when it is registered
+		return inbound.Reading{Explanation: onlyATest} // it tries a URL when it is registered
 	}
 	if code := data.get("code"); code != "00" && code != "" {
-		return Reading{explanation: nothingPaid}
+		return inbound.Reading{Explanation: nothingPaid}
 	}
 	e := inbound.Incoming{
 		EventID:       data.get("reference") + data.get("paymentLinkId"),
@@ -101,5 +101,5 @@ func readPayOS(in Call) Reading {
 	if currency := data.get("currency"); currency != "VND" && currency != "" && e.Fault == nil {
 		e.Fault = &app.FieldError{Field: "currency", Text: app.Text{EN: "must be VND", VI: "phải là VND"}}
 	}
-	return Reading{Elements: []inbound.Incoming{e}}
+	return inbound.Reading{Elements: []inbound.Incoming{e}}
 }

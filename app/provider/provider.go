@@ -20,7 +20,7 @@ type Kind struct {
 	Verify               Verifier
 	// read never fails: what it can't read becomes an element with a fault. It
 	// sees no headers, so that a kept body can be read again.
-	read func(in Call) Reading
+	read func(in Call) inbound.Reading
 	// Strict formats are answered 4xx when nothing of a body can be read; to
 	// the others the provider would only give up.
 	Strict bool
@@ -54,13 +54,13 @@ func (k Kind) MaxBody() int64 {
 
 // Elements reads a body. A body with more values or elements than a call may have
 // becomes one element with a fault.
-func (k Kind) Elements(in Call) Reading {
+func (k Kind) Elements(in Call) inbound.Reading {
 	most := maxNoticeValues
 	if k.many {
 		most = maxManyValues
 	}
 	if exactjson.Count(in.Body) > most {
-		return Reading{Elements: []inbound.Incoming{unreadable("body",
+		return inbound.Reading{Elements: []inbound.Incoming{unreadable("body",
 			fmt.Sprintf("has more than %d values", most), fmt.Sprintf("có hơn %d giá trị", most))}}
 	}
 	read := k.read(in)
@@ -82,20 +82,6 @@ type Call struct {
 // Signed tells whether a call is verified by a signature over its body. The body
 // of any other call is read after the call is verified.
 func (in Call) Signed() bool { return in.Source.Auth == inbound.AuthHMAC }
-
-// Reading is the result of reading a body. A test call has no elements.
-type Reading struct {
-	Elements []inbound.Incoming
-	// Drop tells that the body must not be kept: it has to do with a one-time code, or is
-	// nobody's business here. Trace tells that the call is kept all the same.
-	Drop, Trace bool
-	// explanation says what a body without elements is; empty: the body names no
-	// transaction.
-	explanation app.Text
-	// Fault tells that the provider reports an error on its side: the bank
-	// accounts that it serves are in error until the next transaction.
-	Fault bool
-}
 
 // always is a Setup that doesn't depend on what was chosen for the source.
 func always(t app.Text) func(inbound.Source) app.Text {

@@ -67,15 +67,15 @@ func verifySePay(in Call, h http.Header) inbound.Refusal {
 	return checkStamp("X-SePay-Timestamp", stamp, time.Second, in.At, sepayWindow)
 }
 
-func readSePay(in Call) Reading {
+func readSePay(in Call) inbound.Reading {
 	v, err := exactjson.ParseFields(in.Body, maxNoticeValues)
 	if err != nil {
-		return Reading{Elements: []inbound.Incoming{unreadable(FaultNotJSON, "is neither valid JSON nor a form",
+		return inbound.Reading{Elements: []inbound.Incoming{unreadable(FaultNotJSON, "is neither valid JSON nor a form",
 			"không phải JSON hợp lệ, cũng không phải biểu mẫu")}}
 	}
 	e := readTransfer(v, "referenceCode", in.Zone)
 	e.Balance = readBalance(v, "accumulated")
-	return Reading{Elements: []inbound.Incoming{e}}
+	return inbound.Reading{Elements: []inbound.Incoming{e}}
 }
 
 // readTransfer reads the object that SePay and Pay2S name a transaction with;

@@ -35,7 +35,7 @@ type forwardedSMS struct {
 // readSMS gives a text as the one element of a call. What reads like money counts only if a
 // bank sent it. Of what is none, what a known sender sent is kept, without its body where that
 // has to do with a code; the rest, such as what friends write, is dropped.
-func readSMS(in Call, m forwardedSMS) Reading {
+func readSMS(in Call, m forwardedSMS) inbound.Reading {
 	receivedAt := readReceipt(m.received, in.Zone)
 	readAt := receivedAt
 	if readAt.IsZero() {
@@ -44,7 +44,7 @@ func readSMS(in Call, m forwardedSMS) Reading {
 	movement, kind, fault := sms.Read(sms.Message{Sender: m.sender, Title: m.title, Text: m.text, ReceivedAt: readAt}, in.Zone)
 	if m.fault == nil && (kind == sms.Other || kind == sms.Code) {
 		known := sms.FromAnyBank(m.sender) || isAllowed(m.sender, in.Source)
-		return Reading{Drop: !known || kind == sms.Code, Trace: known, explanation: notMoney}
+		return inbound.Reading{Drop: !known || kind == sms.Code, Trace: known, Explanation: notMoney}
 	}
 	e := inbound.Incoming{
 		EventID: m.eventID(receivedAt), Gateway: movement.Bank, AccountNumber: movement.AccountNumber, Masked: movement.Masked,
@@ -64,7 +64,7 @@ func readSMS(in Call, m forwardedSMS) Reading {
 			VI: "phải là thời gian điện thoại nhận tin: không có gì khác để phân biệt hai tin giống nhau",
 		}}
 	}
-	return Reading{Elements: []inbound.Incoming{e}}
+	return inbound.Reading{Elements: []inbound.Incoming{e}}
 }
 
 // readReceipt reads when a phone received a text. A date alone is none: it

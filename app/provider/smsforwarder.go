@@ -83,10 +83,10 @@ func verifySMSForwarder(in Call, _ http.Header) inbound.Refusal {
 // the parameters have it, and that at which it forwarded it otherwise. The sender of a
 // notice is the package of its app, whose title is a part of what the bank says. The
 // title of an SMS is the SIM.
-func readSMSForwarder(in Call) Reading {
+func readSMSForwarder(in Call) inbound.Reading {
 	v, err := exactjson.ParseFields(in.Body, maxNoticeValues)
 	if err != nil {
-		return Reading{Elements: []inbound.Incoming{unreadable("body", "must be a form or a JSON object", "phải là form hoặc đối tượng JSON")}}
+		return inbound.Reading{Elements: []inbound.Incoming{unreadable("body", "must be a form or a JSON object", "phải là form hoặc đối tượng JSON")}}
 	}
 	m := forwardedSMS{sender: v.Get("from").Str(), received: v.Get("receive_time").Word(), receivedKey: "timestamp"}
 	if readReceipt(m.received, in.Zone).IsZero() {

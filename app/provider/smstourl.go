@@ -53,10 +53,10 @@ func verifySMSToURL(in Call, h http.Header) inbound.Refusal {
 
 // readSMSToURL takes no sender from a notice of an app: it has only a title, and anybody whom the
 // owner of the phone chats with can be called Vietcombank.
-func readSMSToURL(in Call) Reading {
+func readSMSToURL(in Call) inbound.Reading {
 	v, unread := parseObject(in.Body)
 	if unread != nil {
-		return Reading{Elements: unread}
+		return inbound.Reading{Elements: unread}
 	}
 	m := forwardedSMS{sender: v.Get("from").Str(), received: v.Get("receivedStamp").Word(), receivedKey: "receivedStamp"}
 	if strings.EqualFold(strings.TrimSpace(v.Get("sim").Str()), "notification") {

@@ -39,10 +39,10 @@ var vietQR = Kind{
 
 // readVietQR reads one transaction. VietQR's documents write its keys in two
 // ways, bankaccount and bankAccount, so their case doesn't count.
-func readVietQR(in Call) Reading {
+func readVietQR(in Call) inbound.Reading {
 	body, unread := parseObject(in.Body)
 	if unread != nil {
-		return Reading{Elements: unread}
+		return inbound.Reading{Elements: unread}
 	}
 	v := exactjson.Value{Kind: exactjson.Object}
 	for _, m := range body.Members {
@@ -62,7 +62,7 @@ func readVietQR(in Call) Reading {
 	if e.EventID == "" && e.Fault == nil {
 		e.Fault = &app.FieldError{Field: "transactionid", Text: required}
 	}
-	return Reading{Elements: []inbound.Incoming{e}}
+	return inbound.Reading{Elements: []inbound.Incoming{e}}
 }
 
 func readVietQRDirection(v exactjson.Value, into *app.Direction) *app.FieldError {
