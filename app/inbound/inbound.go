@@ -378,16 +378,10 @@ func (s *Service) RetryInbound(ctx context.Context, accountID, eventID int64, no
 	if err != nil {
 		return Recording{}, err
 	}
-	switch event.Channel {
-	case app.ChannelHand:
+	if event.Channel == app.ChannelHand || event.Channel == app.ChannelFile {
 		return Recording{}, app.Refused(app.CodeConflict, app.Text{
-			EN: "This was recorded by hand; there is nothing to read again.",
-			VI: "Sự kiện này được ghi tay, không có gì để đọc lại.",
-		})
-	case app.ChannelFile:
-		return Recording{}, app.Refused(app.CodeConflict, app.Text{
-			EN: "This came with a file; import the file again.",
-			VI: "Sự kiện này đến từ một tệp; hãy nhập lại tệp đó.",
+			EN: "This was recorded by hand or came with a file; there is nothing to read again.",
+			VI: "Sự kiện này được ghi tay hoặc đến từ một tệp, không có gì để đọc lại.",
 		})
 	}
 	call := Call{

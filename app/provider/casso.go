@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"cmp"
 	"crypto/sha512"
 	"fmt"
 	"net/http"
@@ -34,17 +35,6 @@ var casso = Kind{
 	many:   true,
 }
 
-// cassoKeys are the keys that differ between the versions.
-type cassoKeys struct {
-	number, time, balance string
-	account               []string // the first that says something
-}
-
-var (
-	cassoV1Keys = cassoKeys{"tid", "when", "cusum_balance", []string{"bank_sub_acc_id", "subAccId"}}
-	cassoV2Keys = cassoKeys{"reference", "transactionDateTime", "runningBalance", []string{"accountNumber"}}
-)
-
 func readCasso(in Call) inbound.Reading {
 	v, fault := parseObject(in.Body)
 	if fault != nil {
@@ -66,9 +56,7 @@ func readCasso(in Call) inbound.Reading {
 			read.Explanation = onlyATest
 			continue
 		}
-		read.Elements = append(read.Elements, readElement(item, in.Zone, func(v exactjson.Value, zone *time.Location) inbound.Incoming {
-			return readCassoElement(v, cassoV1Keys, zone)
-		}))
+		read.Elements = append(read.Elements, readElement(item, in.Zone, readCassoElement))
 	}
 	return read
 }
@@ -88,35 +76,45 @@ func cassoError(v exactjson.Value) *app.FieldError {
 		Text: app.Text{EN: "is not 0: Casso reports an error of its own", VI: "khác 0: Casso báo lỗi từ phía họ"}}
 }
 
-// readCassoElement reads one transaction. A negative amount is money that went
-// out.
-func readCassoElement(v exactjson.Value, keys cassoKeys, zone *time.Location) inbound.Incoming {
-	if v.Kind != exactjson.Object {
-		return notObject("body")
+// The keys of an account number, and all that must be unmistakable.
+var (
+	cassoAccount = []string{"bankSubAccId", "bank_sub_acc_id", "subAccId", "accountNumber"}
+	cassoMoney   = append([]string{"id", "tid", "reference", "amount", "virtualAccount", "virtualAccountNumber", "bankAbbreviation", "bankName",
+		"bankCodeName"}, cassoAccount...)
+)
+
+// readCassoElement reads one transaction, of a call of either version or of the list, which
+// have other names for the same. A negative amount is money that went out.
+func readCassoElement(v exactjson.Value, zone *time.Location) inbound.Incoming {
+	e := inbound.Incoming{
+		EventIDChannel: app.ChannelCall, Gateway: cassoBank(v), AccountNumber: firstWord(v, cassoAccount...),
+		SubAccount: firstWord(v, "virtualAccount", "virtualAccountNumber"), Type: app.In, Number: firstWord(v, "tid", "reference"),
+		Content: v.Get("description").Word(), Balance: readBalance(v, "cusum_balance", "cusumBalance", "runningBalance"),
 	}
-	e := inbound.Incoming{Type: app.In, Content: v.Get("description").Word(), Number: v.Get(keys.number).Word(), Gateway: cassoBank(v),
-		Balance: readBalance(v, keys.balance)}
-	setDate(&e, v.Get(keys.time), zone)
-	e.AccountNumber = firstWord(v, keys.account...)
+	at, found := v.Lookup("when")
+	if !found {
+		at = v.Get("transactionDateTime")
+	}
+	setDate(&e, at, zone)
 	e.Fault = firstFault(
-		repeatedKey(v, append([]string{"id", "amount", "bankAbbreviation", "bankName", keys.number, "virtualAccount", "virtualAccountNumber"},
-			keys.account...)),
+		repeatedKey(v, cassoMoney),
 		readWord("id", v.Get("id"), &e.EventID),
-		missing(keys.account[len(keys.account)-1], e.AccountNumber),
+		missing("accountNumber", e.AccountNumber),
 		readSignedAmount(v, &e),
 		missing("id", e.EventID),
 	)
 	return e
 }
 
-// cassoBank is the name of the account's bank that is known here, or whichever
-// there is.
+// cassoBank is the account's bank that is known here, by its code or the word that a name
+// such as acb_digi begins with, or whichever name there is.
 func cassoBank(v exactjson.Value) string {
 	abbreviation, name := v.Get("bankAbbreviation").Str(), v.Get("bankName").Str()
-	if _, known := app.FindBank(abbreviation); known || name == "" {
-		return abbreviation
+	first, _, _ := strings.Cut(v.Get("bankCodeName").Word(), "_")
+	if bank, known := app.FindBank(cmp.Or(abbreviation, first)); known {
+		return bank.Code
 	}
-	return name
+	return cmp.Or(name, abbreviation)
 }
 
 // cassoV2 reads Casso's second webhook: one transaction, signed by its
@@ -177,7 +175,7 @@ func readCassoV2(in Call) inbound.Reading {
 	if isCassoTest(data) {
 		return inbound.Reading{Explanation: onlyATest}
 	}
-	return inbound.Reading{Elements: []inbound.Incoming{readCassoElement(data, cassoV2Keys, in.Zone)}}
+	return inbound.Reading{Elements: []inbound.Incoming{readCassoElement(data, in.Zone)}}
 }
 
 // Casso's list, API v2 (developer.casso.vn/casso-api/api/lay-giao-dich; the key
@@ -266,7 +264,7 @@ func readCassoPage(body []byte, zone *time.Location) (page cassoPage, err error)
 		return page, err
 	}
 	data := answer.Get("data")
-	if page.elements, err = readRecords(data, "records", zone, readCassoRecord); err != nil {
+	if page.elements, err = readRecords(data, "records", zone, readCassoElement); err != nil {
 		return page, err
 	}
 	if page.pages, err = strconv.Atoi(data.Get("totalPages").Word()); err != nil {
@@ -285,21 +283,6 @@ func cassoAnswer(answer exactjson.Value) error {
 	return &inbound.PollError{Fault: inbound.PollFaultOf(code), Err: fmt.Errorf("the provider answered %d", code)}
 }
 
-// cassoMoney are the keys of a record that must be unmistakable.
-var cassoMoney = []string{"id", "tid", "amount", "bankSubAccId", "bank_sub_acc_id", "subAccId", "virtualAccount", "bankCodeName"}
-
-func readCassoRecord(v exactjson.Value, zone *time.Location) inbound.Incoming {
-	e := inbound.Incoming{
-		EventID: v.Get("id").Word(), EventIDChannel: app.ChannelCall, Gateway: cassoListBank(v.Get("bankCodeName").Word()),
-		Type: app.In, AccountNumber: firstWord(v, "bankSubAccId", "bank_sub_acc_id", "subAccId"), Number: v.Get("tid").Word(),
-		Content: v.Get("description").Word(), SubAccount: v.Get("virtualAccount").Word(),
-		Balance: readBalance(v, "cusum_balance", "cusumBalance"),
-	}
-	setDate(&e, v.Get("when"), zone)
-	e.Fault = firstFault(repeatedKey(v, cassoMoney), readSignedAmount(v, &e))
-	return e
-}
-
 // readSignedAmount reads Casso's amount, which is negative for money that went
 // out.
 func readSignedAmount(v exactjson.Value, e *inbound.Incoming) *app.FieldError {
@@ -311,14 +294,4 @@ func readSignedAmount(v exactjson.Value, e *inbound.Incoming) *app.FieldError {
 		e.Type, e.Amount = app.Out, -n
 	}
 	return nil
-}
-
-// cassoListBank is the bank that a name such as acb_digi begins with; empty where
-// none is known, since the account number tells then.
-func cassoListBank(name string) string {
-	first, _, _ := strings.Cut(name, "_")
-	if bank, known := app.FindBank(first); known {
-		return bank.Code
-	}
-	return ""
 }
