@@ -18,7 +18,6 @@ import (
 // Kind is the type of a JSON value.
 type Kind byte
 
-// The kinds of values.
 const (
 	Null Kind = iota
 	Bool

@@ -33,7 +33,6 @@ type PolledPage struct {
 // PollFault is the class of an error of reading a list.
 type PollFault string
 
-// The classes of faults.
 const (
 	PollKeyRefused  PollFault = "key_refused"  // the provider doesn't take the API key
 	PollRateLimited PollFault = "rate_limited" // asked too often

@@ -11,7 +11,6 @@ import (
 // wasn't read.
 type RefusalCode string
 
-// The codes of a refusal.
 const (
 	RefusalUnknownSource RefusalCode = "unknown_source"  // neither path nor credential names one
 	RefusalMissing       RefusalCode = "missing"         // a header or field is missing

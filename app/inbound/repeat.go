@@ -54,7 +54,6 @@ func (e Incoming) Report() Report {
 // Likeness is what a comparison of two reports found.
 type Likeness int
 
-// The likenesses.
 const (
 	NotKnown Likeness = iota
 	SameMovement

@@ -15,7 +15,6 @@ import (
 // Auth is how the calls of a source authenticate.
 type Auth string
 
-// The ways of authenticating.
 const (
 	AuthBearer Auth = "bearer" // Authorization: Bearer <secret>
 	AuthAPIKey Auth = "apikey" // Authorization: Apikey <secret>

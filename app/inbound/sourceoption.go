@@ -12,7 +12,6 @@ import (
 // SourceOption is a setting that only some kinds of sources have.
 type SourceOption string
 
-// The options.
 const (
 	OptionHeader    SourceOption = "header"     // the header with the secret
 	OptionMap       SourceOption = "map"        // where the fields stand

@@ -66,7 +66,6 @@ import (
 // Alphabet is what follows the prefix of a code.
 type Alphabet string
 
-// The alphabets.
 const (
 	Digits           Alphabet = "digits"
 	LettersAndDigits Alphabet = "letters_and_digits"

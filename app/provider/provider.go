@@ -88,7 +88,6 @@ func always(t app.Text) func(inbound.Source) app.Text {
 	return func(inbound.Source) app.Text { return t }
 }
 
-// The explanations of bodies without elements.
 var (
 	nothingNamed = app.Text{EN: "There is no transaction in it.", VI: "Không có giao dịch nào trong lần nhận này."}
 	nothingPaid  = app.Text{EN: "The provider reports a payment that failed or was cancelled: no money came in.",

@@ -14,8 +14,6 @@ import (
 	"baoco/app/inbound"
 )
 
-// This file has what the providers' calls are verified with.
-
 func refusal(code inbound.RefusalCode, en, vi string) inbound.Refusal {
 	return inbound.Refusal{Code: code, Text: app.Text{EN: en, VI: vi}}
 }

@@ -24,7 +24,6 @@ import (
 // Format is a file format.
 type Format string
 
-// The formats.
 const (
 	CSV  Format = "csv"
 	XLSX Format = "xlsx"

@@ -36,7 +36,6 @@ type textTable struct {
 	file      *os.File
 	size      int64
 	text      *bufio.Reader
-	end       byte // of a line: '\n', or '\r' in files of old Macs
 	delimiter byte
 	line      int      // number of the line that was returned last
 	ahead     [][]byte // lines below it that were read already
@@ -62,11 +61,7 @@ func newTextTable(r io.Reader, sample []byte, delimiter byte) *textTable {
 	if e := encodingOf(sample); e != nil {
 		r = e.NewDecoder().Reader(r)
 	}
-	t := &textTable{text: bufio.NewReaderSize(r, 64<<10), end: '\n', delimiter: delimiter}
-	if bytes.IndexByte(sample, '\n') < 0 && bytes.IndexByte(sample, '\r') >= 0 {
-		t.end = '\r'
-	}
-	return t
+	return &textTable{text: bufio.NewReaderSize(r, 64<<10), delimiter: delimiter}
 }
 
 // encodingOf finds the encoding of a text that begins with sample; nil: UTF-8 without
@@ -81,7 +76,7 @@ func encodingOf(sample []byte) encoding.Encoding {
 	}
 	whole := sample
 	if len(sample) == sampleSize { // the last line is cut
-		whole = sample[:bytes.LastIndexAny(sample, "\r\n")+1]
+		whole = sample[:bytes.LastIndexByte(sample, '\n')+1]
 	}
 	switch {
 	case bytes.HasPrefix(sample, []byte{0xEF, 0xBB, 0xBF}):
@@ -107,9 +102,6 @@ func (t *textTable) Next() (Record, error) {
 	t.ahead = t.ahead[1:]
 	t.line++
 	r := Record{Line: t.line}
-	if t.line == 1 && len(line) == 5 && strings.EqualFold(string(line[:4]), "sep=") {
-		return r, nil // Excel names the delimiter so
-	}
 	fields, err := t.split(line)
 	if err == nil && len(fields) > MaxColumns {
 		err = damaged(t.line, errManyCells)
@@ -180,7 +172,7 @@ func (t *textTable) peekLine(i int) ([]byte, error) {
 func (t *textTable) readLine() ([]byte, error) {
 	var line []byte
 	for {
-		part, err := t.text.ReadSlice(t.end)
+		part, err := t.text.ReadSlice('\n')
 		line = append(line, part...)
 		switch {
 		case len(line) > maxLine:

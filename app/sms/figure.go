@@ -50,7 +50,6 @@ func accountNumber(s string) (string, *app.FieldError) {
 	return account, nil
 }
 
-// The faults of a text that looks like money.
 var (
 	amountFault = &app.FieldError{Field: "amount", Text: app.Text{
 		EN: "must be a whole number of VND from 1 to 9999999999999, written like 1500000, 1,500,000 or 1.500.000",

@@ -31,7 +31,6 @@ type Message struct {
 // Kind says what a text is.
 type Kind int
 
-// The kinds of text.
 const (
 	Balance    Kind = iota // a movement of money
 	Other                  // advertising, a login, what a friend writes: nothing to record

@@ -66,7 +66,6 @@ type Reason struct {
 	Line int
 }
 
-// The bounds of a Result.
 const (
 	maxFirst   = 20
 	maxReasons = 100

@@ -20,7 +20,6 @@ type PreviewLine struct {
 	Cells []string
 }
 
-// The bounds of a Preview.
 const (
 	previewLines   = 40
 	previewColumns = 30

@@ -40,12 +40,12 @@ func noSheet(file *sheet.File, o Options) error {
 		strings.Join(file.Sheets, ", "))
 }
 
-// refusedAt refuses a file for what one of its lines says.
 var errDelimiter = refused("Two different characters may stand between the columns of this file, such as a comma and a semicolon, so "+
 	"amounts could be cut. Save it as XLSX, or give its columns a header row with the names that banks use.",
 	"Không rõ các cột của tệp này ngăn nhau bằng dấu nào, dấu phẩy hay dấu chấm phẩy, nên số tiền có thể bị cắt. "+
 		"Hãy lưu tệp dạng XLSX, hoặc thêm dòng tiêu đề có tên cột như các ngân hàng vẫn dùng.")
 
+// refusedAt refuses a file for what one of its lines says.
 func refusedAt(line int, en, vi string, args ...any) error {
 	t := app.Textf(en, vi, args...)
 	return app.Refused(app.CodeValidation, app.Text{

@@ -276,7 +276,6 @@ func (r *Reader) changeAccount(rec record) error {
 	return r.endAccount()
 }
 
-// The words of sums and of balances.
 var (
 	sumWords = listOf("tong|total|totals|grand total|sub total|subtotal|cong|luy ke|so du|du dau|du cuoi|opening balance|closing balance|" +
 		"beginning balance|ending balance|balance|mang sang|phat sinh trong ky|doanh so")
