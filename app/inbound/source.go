@@ -205,7 +205,7 @@ func (k ProviderKind) checkOptions(in SourceAdd) error {
 	var v app.Invalid
 	for _, option := range in.Options.given() {
 		if !slices.Contains(k.Options, option) {
-			v.Add(string(option), "is nothing that this provider takes", "không dùng được với nhà cung cấp này")
+			v.Merge(errNotTaken(option))
 		}
 	}
 	if k.NamesNoAccount && in.BankAccountID == 0 {
@@ -220,7 +220,7 @@ func (k ProviderKind) checkOptions(in SourceAdd) error {
 		return v.Err()
 	}
 	if !k.CatchUp {
-		v.Merge(errNoList())
+		v.Merge(errNotTaken("api_key"))
 	} else if in.APIKey == "" {
 		v.Add("api_key", "is required with an API address", "là bắt buộc khi có địa chỉ API")
 	} else {
@@ -324,7 +324,7 @@ func (s *Service) SetSourceAPIKey(ctx context.Context, accountID, id int64, apiK
 		return Source{}, err
 	}
 	if kind, _ := s.ProviderKind(source.Provider); !kind.CatchUp {
-		return Source{}, errNoList()
+		return Source{}, errNotTaken("api_key")
 	}
 	if err := checkSourceSecret("api_key", apiKey); err != nil {
 		return Source{}, err
@@ -332,8 +332,9 @@ func (s *Service) SetSourceAPIKey(ctx context.Context, accountID, id int64, apiK
 	return s.store.SetSourceAPIKey(ctx, accountID, id, apiKey, now)
 }
 
-func errNoList() error {
-	return app.InvalidField("api_key", "is nothing that this provider takes", "không dùng được với nhà cung cấp này")
+// errNotTaken refuses an option, or an API key, that a kind doesn't have.
+func errNotTaken(field SourceOption) error {
+	return app.InvalidField(string(field), "is nothing that this provider takes", "không dùng được với nhà cung cấp này")
 }
 
 // FindSource finds the source of a call by the token of its path or, if that is

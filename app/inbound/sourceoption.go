@@ -89,7 +89,7 @@ func (s *Service) AllowSenders(ctx context.Context, accountID, id int64, senders
 	}
 	var v app.Invalid
 	if kind, _ := s.ProviderKind(source.Provider); !slices.Contains(kind.Options, OptionSender) {
-		v.Add("sender", "is nothing that this provider takes", "không dùng được với nhà cung cấp này")
+		v.Merge(errNotTaken(OptionSender))
 	}
 	if len(senders) == 0 {
 		v.Add("sender", "is required", "là bắt buộc")

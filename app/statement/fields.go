@@ -41,13 +41,7 @@ const (
 
 // Fields are the fields for which Options.Map may name a column.
 func Fields() []string {
-	var names []string
-	for _, f := range []field{
-		fieldID, fieldDate, fieldNumber, fieldContent, fieldDebit, fieldCredit, fieldAmount, fieldType, fieldAccount, fieldGateway,
-	} {
-		names = append(names, string(f))
-	}
-	return names
+	return strings.Fields("id date number content debit credit amount type account gateway")
 }
 
 // amountFields are the columns of amounts, moneyFields all columns of money. They
@@ -147,7 +141,6 @@ var (
 	}
 	amountWords   = listOf("so tien|amount|phat sinh|ps|tien|money")
 	notMoneyWords = listOf("tai khoan|tk|account|ngan hang|bank|ten|name")
-	kindWords     = listOf("ma|loai|type|code")
 	otherBalances = listOf("kha dung|available|truoc|before|previous")
 )
 
@@ -189,8 +182,6 @@ func narrowed(f field, words string) field {
 	switch {
 	case f == fieldBalance && otherBalances.in(words):
 		return ""
-	case f == fieldCharge && kindWords.in(words):
-		return fieldOther
 	case f != fieldDebit && f != fieldCredit:
 		return f
 	case notMoneyWords.in(words):
