@@ -79,8 +79,8 @@ func cassoError(v exactjson.Value) *app.FieldError {
 // The keys of an account number, and all that must be unmistakable.
 var (
 	cassoAccount = []string{"bankSubAccId", "bank_sub_acc_id", "subAccId", "accountNumber"}
-	cassoMoney   = append([]string{"id", "tid", "reference", "amount", "virtualAccount", "virtualAccountNumber", "bankAbbreviation", "bankName",
-		"bankCodeName"}, cassoAccount...)
+	cassoMoney   = append([]string{"id", "tid", "reference", "amount", "virtualAccount", "virtualAccountNumber", "bankAbbreviation",
+		"bankName", "bankCodeName"}, cassoAccount...)
 )
 
 // readCassoElement reads one transaction, of a call of either version or of the list, which

@@ -86,7 +86,8 @@ func verifySMSForwarder(in Call, _ http.Header) inbound.Refusal {
 func readSMSForwarder(in Call) inbound.Reading {
 	v, err := exactjson.ParseFields(in.Body, maxNoticeValues)
 	if err != nil {
-		return inbound.Reading{Elements: []inbound.Incoming{unreadable("body", "must be a form or a JSON object", "phải là form hoặc đối tượng JSON")}}
+		return inbound.Reading{Elements: []inbound.Incoming{unreadable("body", "must be a form or a JSON object",
+			"phải là form hoặc đối tượng JSON")}}
 	}
 	m := forwardedSMS{sender: v.Get("from").Str(), received: v.Get("receive_time").Word(), receivedKey: "timestamp"}
 	if readReceipt(m.received, in.Zone).IsZero() {
