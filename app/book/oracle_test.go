@@ -342,7 +342,7 @@ func balances(lines []string) (list []string) {
 // Whatever a shop does in four months with a leap day, in whatever order: the books say what its
 // rows say, and those that are closed don't change.
 func TestBooksOracle(t *testing.T) {
-	for seed := range uint64(apptest.Rounds(12, 500)) {
+	for seed := range uint64(apptest.Rounds(6, 500)) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			l := &ledger{shop: newShop(t), random: rand.New(rand.NewPCG(seed, 37)), cash: map[app.Day]int64{},

@@ -49,7 +49,7 @@ func passphraseCipher(passphrase string, salt []byte) (cipher.AEAD, error) {
 	if err != nil {
 		return nil, err
 	}
-	return cipher.NewGCM(block)
+	return cipher.NewGCMWithRandomNonce(block)
 }
 
 // KeyID tells keys apart and says nothing about them: they are random.
@@ -72,9 +72,7 @@ func SealKey(key []byte, passphrase string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	nonce := make([]byte, aead.NonceSize())
-	rand.Read(nonce)
-	k.Sealed = aead.Seal(nonce, nonce, key, []byte(k.KeyID))
+	k.Sealed = aead.Seal(nil, nil, key, []byte(k.KeyID))
 	return json.Marshal(k)
 }
 
@@ -105,10 +103,7 @@ func OpenKey(text []byte, passphrase string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(k.Sealed) < aead.NonceSize() {
-		return nil, ErrPassphrase
-	}
-	key, err := aead.Open(nil, k.Sealed[:aead.NonceSize()], k.Sealed[aead.NonceSize():], []byte(k.KeyID))
+	key, err := aead.Open(nil, nil, k.Sealed, []byte(k.KeyID))
 	if err != nil || KeyID(key) != k.KeyID {
 		return nil, ErrPassphrase
 	}

@@ -254,10 +254,7 @@ func (f bankFile) checkChanged(t testing.TB, path string, seed uint64) (right in
 // direction or account than it has.
 func TestChangedBankFiles(t *testing.T) {
 	t.Parallel()
-	seeds := 50
-	if apptest.Full() {
-		seeds = 1000
-	}
+	seeds := apptest.Rounds(25, 1000)
 	path := filepath.Join(t.TempDir(), "statement")
 	for _, f := range bankFiles {
 		right := 0

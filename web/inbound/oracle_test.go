@@ -77,7 +77,7 @@ func TestOneNoticeIsOneMovement(t *testing.T) {
 	capcom6, toURL, forwarder := o.Source("capcom6", "", ""), o.Source("sms-to-url", "", ""), o.Source("smsforwarder", "", "")
 	sepay := o.Sepay()
 	movements, decisions := 0, 0
-	for most, i := apptest.Rounds(200, 10_000), 0; o.calls < most; i++ {
+	for most, i := apptest.Rounds(100, 10_000), 0; o.calls < most; i++ {
 		o.random = rand.New(rand.NewPCG(34, uint64(i)))
 		b := &shopBank{bankForm: bankForms[i%len(bankForms)], account: fmt.Sprint(190300000 + i), of: map[int64]int{}}
 		linked := o.Link(b.bank, b.account)
