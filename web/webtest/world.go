@@ -58,13 +58,17 @@ func newClosedWorld(t testing.TB) *World {
 	return &World{World: &apptest.World{T: t, Path: apptest.NewFile(t)}}
 }
 
+// schedule is delivery.RetrySchedule with longer waits: no retry begins by itself while a
+// test is at work, however slow the machine is.
+var schedule = []time.Duration{0, time.Hour, time.Hour, time.Hour, time.Hour, time.Hour}
+
 // open makes the service over the file.
 func (w *World) open() *courier.Sender {
 	w.T.Helper()
 	targets := apptest.Targets(w.T, "127.0.0.1/32")
 	w.Brokers = &Brokers{}
 	sender, alerter := courier.NewSender(targets, "test", nil), scheduler.NewAlerter(targets, "test", nil)
-	w.World = apptest.Open(w.T, w.Path, services.Config{Targets: targets, Send: sender.Send, Alert: alerter.Send,
+	w.World = apptest.Open(w.T, w.Path, services.Config{Targets: targets, Schedule: schedule, Send: sender.Send, Alert: alerter.Send,
 		TelegramChats: alerter.TelegramChats, Push: alerter.Push, OpenBroker: w.Brokers.open})
 	return sender
 }
