@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/sqlitestore"
 )
 
@@ -19,6 +20,7 @@ import (
 // acknowledged, as providers do.
 type caller struct {
 	url, secret string
+	pause       time.Duration // between two calls of one client
 	mu          sync.Mutex
 	acked       map[string]bool
 	refusals    [600]atomic.Int64 // by status code
@@ -30,8 +32,13 @@ func (p *caller) run(ctx context.Context, client int) {
 		for ctx.Err() == nil && !p.call(number) {
 			time.Sleep(2 * time.Millisecond) // while the server is away
 		}
+		time.Sleep(p.pause)
 	}
 }
+
+// ease is how long each client of a load waits after a call: a load without a pause takes
+// the whole machine, and with BAOCO_FULL=1 it does.
+func ease() time.Duration { return time.Duration(apptest.Rounds(10, 0)) * time.Millisecond }
 
 func (p *caller) call(number string) bool {
 	return p.post(number, `{"transactions":[`+element(number)+`]}`)

@@ -64,7 +64,7 @@ func install(t testing.TB, receiver *shop) installation {
 
 // provider calls the installation at a server's address.
 func (in installation) provider(url string) *caller {
-	return &caller{url: url + in.source.URLPath(), secret: in.source.Secret, acked: map[string]bool{}}
+	return &caller{url: url + in.source.URLPath(), secret: in.source.Secret, pause: ease(), acked: map[string]bool{}}
 }
 
 // sample takes n of the numbers below of: each of the first, and some of the

@@ -89,7 +89,7 @@ func TestKillPayments(t *testing.T) {
 	w.CodePattern("DH")
 	now := time.Now()
 	var requests []payment.Request
-	for i := range 500 {
+	for i := range apptest.Rounds(150, 500) {
 		requests = append(requests, w.PaymentRequest(payment.RequestCreate{Amount: int64(100_000 * (1 + i%3)), ExpiresIn: 2 * time.Hour}))
 	}
 	w.Close()

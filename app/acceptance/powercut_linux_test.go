@@ -98,6 +98,7 @@ func cutUnderLoad(t *testing.T, images int, prepare func(*disk)) (installation, 
 		prepare(d)
 	}
 	calls := in.provider(p.url)
+	calls.pause = 0 // a checkpoint comes after many calls
 	stop := calls.underLoad(8)
 	defer stop()
 	var taken []image

@@ -260,6 +260,7 @@ func TestReplicaHangs(t *testing.T) {
 	must(t, c.cmd.Process.Signal(syscall.SIGSTOP))
 	t.Cleanup(func() { _ = c.cmd.Process.Signal(syscall.SIGCONT) })
 	const large = 80 << 20
+	provider.pause = 0
 	stop := provider.underLoad(8)
 	eventually(t, "the log grows", func() bool { return logSize(in.db) > large })
 	stop()

@@ -121,7 +121,7 @@ func TestStreamKilled(t *testing.T) {
 	p := serveIn(t, in.dir, anyPort, args...)
 	calls := in.provider(p.url)
 	stop := calls.underLoad(4)
-	for i := range rounds(4, 50) {
+	for i := range rounds(3, 50) {
 		time.Sleep(time.Duration(100+rand.IntN(900)) * time.Millisecond) // the kill comes at any moment of the load
 		if i%3 == 1 {
 			l.server.Kill()
