@@ -72,8 +72,8 @@ func bankKey(name string) string {
 	}, name)
 }
 
-// Banks lists the banks by their short names.
-func Banks() []Bank {
+// Banks lists the banks by their short names. All get the same list: nobody changes it.
+var Banks = sync.OnceValue(func() []Bank {
 	var list []Bank
 	for _, b := range bankTable() {
 		if !slices.Contains(list, b) {
@@ -84,7 +84,7 @@ func Banks() []Bank {
 		return strings.Compare(strings.ToLower(a.ShortName), strings.ToLower(b.ShortName))
 	})
 	return list
-}
+})
 
 // FindBank finds a bank by its code or by a name that providers use for it.
 func FindBank(name string) (Bank, bool) {

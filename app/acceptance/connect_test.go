@@ -127,7 +127,7 @@ func storeWebhooks(t *testing.T, db string, targets []string) {
 	t.Helper()
 	now := time.Now()
 	ctx := app.ActingAs(context.Background(), app.Actor{Way: app.WayCommand, At: now})
-	must(t, sqlitestore.Create(ctx, db, app.DefaultZone, now))
+	apptest.NewFileAt(t, db)
 	store, err := sqlitestore.Open(ctx, db, sqlitestore.Options{})
 	must(t, err)
 	defer store.Close()

@@ -2,7 +2,6 @@ package acceptance_test
 
 import (
 	"bytes"
-	"context"
 	"database/sql"
 	"os"
 	"os/exec"
@@ -12,10 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"baoco/app"
 	"baoco/app/apptest"
 	"baoco/app/command/terminal"
-	"baoco/sqlitestore"
 )
 
 // refuse runs a serve that must end by itself with exit code 4 and a message,
@@ -220,7 +217,7 @@ func TestServeOddPaths(t *testing.T) {
 			want := filepath.Join(dir, name)
 			if name == "link.db" {
 				want = filepath.Join(up, "real.db")
-				must(t, sqlitestore.Create(context.Background(), want, app.DefaultZone, time.Now()))
+				apptest.NewFileAt(t, want)
 				must(t, os.Symlink(want, filepath.Join(dir, name)))
 			}
 			p := serveIn(t, dir, anyPort, "--db", name)

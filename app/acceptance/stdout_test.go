@@ -1,16 +1,13 @@
 package acceptance_test
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
-	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/app/command/terminal"
-	"baoco/sqlitestore"
 )
 
 // The process does as much: on a full disk, and where nobody reads, which only
@@ -19,7 +16,7 @@ func TestLostOutputOfAProcess(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	do(t, dir, "version")
-	must(t, sqlitestore.Create(context.Background(), filepath.Join(dir, "baoco.db"), app.DefaultZone, time.Now()))
+	apptest.NewFileAt(t, filepath.Join(dir, "baoco.db"))
 	exit := func(stdout *os.File, args ...string) (int, string) {
 		t.Helper()
 		var stderr strings.Builder

@@ -1,7 +1,6 @@
 package acceptance_test
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"os"
@@ -15,9 +14,7 @@ import (
 	"unicode/utf8"
 	"unsafe"
 
-	"baoco/app"
 	"baoco/app/apptest"
-	"baoco/sqlitestore"
 )
 
 // openTerminal opens both ends of a terminal of that many columns.
@@ -98,7 +95,7 @@ func TestSetUpLinkOnTerminal(t *testing.T) {
 func TestProgressFitsTheTerminal(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	must(t, sqlitestore.Create(context.Background(), filepath.Join(dir, "baoco.db"), app.DefaultZone, time.Now()))
+	apptest.NewFileAt(t, filepath.Join(dir, "baoco.db"))
 	cmd := program(dir, "backup", "copy.db")
 	cmd.Stdout = io.Discard
 	shown, lines := onTerminal(t, 20, cmd)
@@ -133,7 +130,7 @@ func TestProgressFitsTheTerminal(t *testing.T) {
 func TestTablesAndHelpFitTheTerminal(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	must(t, sqlitestore.Create(context.Background(), filepath.Join(dir, "baoco.db"), app.DefaultZone, time.Now()))
+	apptest.NewFileAt(t, filepath.Join(dir, "baoco.db"))
 	do(t, dir, "bank", "link", "--bank", "VCB", "--number", "0071001234567", "--name", "CONG TY TNHH HOA SUA")
 	const number = "FT26326123456789"
 	do(t, dir, "transaction", "add", "--amount", "12345678", "--transaction-number", number, "--date", "2026-11-22 08:30:00",

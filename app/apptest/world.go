@@ -76,12 +76,18 @@ func Receive[T any](t testing.TB, what string, from <-chan T) (got T) {
 func NewFile(t testing.TB) string {
 	t.Helper()
 	path := newPath(t)
+	NewFileAt(t, path)
+	return path
+}
+
+// NewFileAt is NewFile in a place of the test's own.
+func NewFileAt(t testing.TB, path string) {
+	t.Helper()
 	template, err := newFile(time.Now().Year()) // a synctest bubble has a year of its own
 	Must(t, err)
 	Must(t, os.WriteFile(path, template.database, 0o600))
 	Must(t, os.WriteFile(path+".key", template.key, 0o600))
 	Must(t, os.WriteFile(path+".lock", nil, 0o600))
-	return path
 }
 
 // NewFileOfOwnKey is NewFile with a key that no other file has.

@@ -9,12 +9,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
-	"baoco/app"
 	"baoco/app/apptest"
 	"baoco/app/command/terminal"
-	"baoco/sqlitestore"
 )
 
 var must = apptest.Must
@@ -156,7 +153,7 @@ func TestDatabaseErrors(t *testing.T) {
 		return p
 	}
 	good := filepath.Join(dir, "good.db")
-	must(t, sqlitestore.Create(context.Background(), good, app.DefaultZone, time.Now()))
+	apptest.NewFileAt(t, good)
 	whole, err := os.ReadFile(good)
 	must(t, err)
 	key, err := os.ReadFile(good + ".key")
@@ -187,28 +184,5 @@ func TestDatabaseErrors(t *testing.T) {
 	}
 	if _, err := os.Stat(missing); err == nil {
 		t.Error("an admin command created a file")
-	}
-}
-
-// Names of files that a URL or a shell would take apart open exactly that file.
-func TestOddPaths(t *testing.T) {
-	for _, name := range []string{"a b.db", "a#b.db", "a?mode=memory.db", "a%41.db", "dữ liệu.db"} {
-		db := filepath.Join(t.TempDir(), name)
-		must(t, sqlitestore.Create(context.Background(), db, app.DefaultZone, time.Now()))
-		if code, _, stderr := baoco("", "account", "create", "x", "--db", db); code != 0 {
-			t.Errorf("%s: exit %d, %s", name, code, stderr)
-		}
-		entries, err := os.ReadDir(filepath.Dir(db))
-		must(t, err)
-		for _, e := range entries {
-			if !strings.HasPrefix(e.Name(), name) {
-				t.Errorf("%s: a stray file %s", name, e.Name())
-			}
-		}
-		info, err := os.Stat(db)
-		must(t, err)
-		if info.Mode().Perm() != 0o600 {
-			t.Errorf("%s: mode %v", name, info.Mode())
-		}
 	}
 }

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"context"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -10,10 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
-	"baoco/app"
-	"baoco/sqlitestore"
+	"baoco/app/apptest"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/xuri/excelize/v2"
@@ -29,7 +26,7 @@ type importWorld struct {
 func newImportWorld(t *testing.T) importWorld {
 	t.Helper()
 	w := importWorld{t, t.TempDir()}
-	must(t, sqlitestore.Create(context.Background(), filepath.Join(w.dir, "baoco.db"), app.DefaultZone, time.Now()))
+	apptest.NewFileAt(t, filepath.Join(w.dir, "baoco.db"))
 	w.run(0, "bank", "link", "--bank", "ACB", "--number", "0072413870", "--name", "CTY AN BINH")
 	return w
 }

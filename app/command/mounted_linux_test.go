@@ -1,17 +1,14 @@
 package command
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
-	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/app/command/terminal"
-	"baoco/sqlitestore"
 )
 
 // A database or a key that is mounted by itself, without its folder, can't be renamed.
@@ -21,7 +18,7 @@ func TestMountedFile(t *testing.T) {
 	must(t, os.Mkdir(dir, 0o700))
 	db := filepath.Join(dir, "baoco.db")
 	t.Setenv("BAOCO_DB", db)
-	must(t, sqlitestore.Create(context.Background(), db, app.DefaultZone, time.Now()))
+	apptest.NewFileAt(t, db)
 	backup := filepath.Join(t.TempDir(), "copy.db")
 	run := func(args ...string) {
 		t.Helper()

@@ -7,9 +7,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
-	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/app/command/terminal"
 	"baoco/sqlitestore"
 )
@@ -18,7 +17,7 @@ import (
 // whatever the command wants of it.
 func TestReadOnlyDisk(t *testing.T) {
 	dir, disk := t.TempDir(), t.TempDir()
-	must(t, sqlitestore.Create(context.Background(), filepath.Join(dir, "baoco.db"), app.DefaultZone, time.Now()))
+	apptest.NewFileAt(t, filepath.Join(dir, "baoco.db"))
 	served, err := sqlitestore.Open(context.Background(), filepath.Join(dir, "baoco.db"), sqlitestore.Options{Serve: true})
 	must(t, err)
 	must(t, served.Close())
