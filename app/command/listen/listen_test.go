@@ -166,7 +166,7 @@ func TestListen(t *testing.T) {
 		}
 	}()
 	await(t, &said, "with the secret "+memory.Secret)
-	rounds, each := apptest.Rounds(4, 20), apptest.Rounds(30, 500)
+	rounds, each := apptest.Rounds(2, 20), apptest.Rounds(30, 500)
 	// The first transaction is waited for, so that the stream has begun.
 	deadline := time.Now().Add(30 * time.Second)
 	total := 3
