@@ -140,7 +140,7 @@ func unreachableAlert(where string, err error) *alert.Error {
 			"%s không có địa chỉ công khai nên baoco không kết nối; người vận hành có thể cho phép bằng --allow-target của serve.", where)
 	case delivery.ErrorShortage:
 		text = app.Text{EN: "baoco’s own server has no files, memory or network ports left; it is tried again later.",
-			VI: "Máy chủ chạy baoco đã hết tệp, bộ nhớ hoặc cổng mạng; hệ thống sẽ thử lại sau."}
+			VI: "Máy chủ chạy baoco đã hết số tệp được mở, bộ nhớ hoặc cổng mạng; hệ thống sẽ thử lại sau."}
 	case delivery.ErrorProtocol:
 		text = app.Textf("%s answered otherwise than expected (%s): check host, port and the kind of encryption.",
 			"%s trả lời không đúng như mong đợi (%s): vui lòng kiểm tra máy chủ, cổng và kiểu mã hoá.", where, said(detail.Text))

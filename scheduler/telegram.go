@@ -137,7 +137,8 @@ func explainTelegram(status int, answer telegramAnswer) app.Text {
 		what = app.Text{EN: "it doesn't know this bot token; copy it anew from @BotFather",
 			VI: "mã token của bot không đúng; hãy sao chép lại từ @BotFather"}
 	case answer.Parameters.MigrateToChatID != 0:
-		what = app.Textf("the group has a new chat id; enter %d", "nhóm đã có chat id mới; hãy nhập %d", answer.Parameters.MigrateToChatID)
+		what = app.Textf("the group has a new chat id; enter %d", "nhóm đã có mã cuộc trò chuyện mới; hãy nhập %d",
+			answer.Parameters.MigrateToChatID)
 	case status == http.StatusTooManyRequests:
 		what = app.Text{EN: "too many messages; it is tried again later", VI: "gửi quá nhiều tin; hệ thống sẽ thử lại sau"}
 	case status == http.StatusForbidden:
@@ -145,7 +146,7 @@ func explainTelegram(status int, answer telegramAnswer) app.Text {
 			VI: "bot không được phép gửi vào đây; hãy mở bot và bấm Start (Bắt đầu), hoặc thêm lại bot vào nhóm"}
 	case status == http.StatusBadRequest:
 		what = app.Text{EN: "check the chat id; a person must have pressed Start in the bot, and a group must have it as a member",
-			VI: "hãy kiểm tra chat id; cá nhân phải bấm Start (Bắt đầu) trong bot trước, nhóm phải có bot là thành viên"}
+			VI: "hãy kiểm tra mã cuộc trò chuyện; cá nhân phải bấm Start (Bắt đầu) trong bot trước, nhóm phải có bot là thành viên"}
 	case status == http.StatusConflict:
 		what = app.Text{EN: "another program reads what is written to this bot (a webhook is set); " +
 			"make a bot of its own for baoco, or enter the chat id",

@@ -240,7 +240,7 @@ func (s *Store) CreateCounterLink(ctx context.Context, l payment.CounterLink, ha
 		if counting >= payment.MaxCounterLinks {
 			return l, app.Refused(app.CodeLimitReached, app.Textf(
 				"An account has at most %d counter links: revoke one first.",
-				"Mỗi tài khoản có tối đa %d liên kết màn hình quầy: hãy thu hồi bớt trước.", payment.MaxCounterLinks))
+				"Mỗi tài khoản có tối đa %d đường dẫn màn hình quầy: hãy thu hồi bớt trước.", payment.MaxCounterLinks))
 		}
 		l.ID = tx.insert(`INSERT INTO counter_links (account_id, name, hash, bank_account_id, receiving_number, shows_total,
 				created_at) VALUES (?, ?, ?, ?, ?, ?, ?)`,

@@ -266,7 +266,7 @@ func (d *doctor) version(ctx context.Context) (upkeep.Check, error) {
 	if err == nil && version < known {
 		d.older = true
 		return warning(app.Textf("The schema is %d, that of this baoco %d: nothing else can be looked at.",
-			"Lược đồ là %d, của baoco này là %d: chưa thể kiểm tra thêm.", version, known),
+			"Phiên bản cấu trúc là %d, của baoco này là %d: chưa thể kiểm tra thêm.", version, known),
 			app.Text{EN: "Restart the server with this baoco, which brings it up to date, and examine it again.",
 				VI: "Hãy khởi động lại máy chủ bằng baoco này để nâng cấp rồi kiểm tra lại."})
 	}

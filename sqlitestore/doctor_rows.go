@@ -111,13 +111,13 @@ func (d *doctor) compareTotals(ctx context.Context, check string) (c upkeep.Chec
 	case err != nil:
 		return c, err
 	case len(wrong) > 0:
-		return failed(app.Textf("These totals differ from the rows that they count: %s", "Các số tổng này khác với các dòng mà chúng đếm: %s",
+		return failed(app.Textf("These totals differ from the rows that they count: %s", "Các tổng này khác với các dòng mà chúng đếm: %s",
 			strings.Join(wrong, ", ")), cureTotals), nil
 	case large:
 		return fine("The totals agree with each other; in a file of this size only --full counts the rows.",
-			"Các số tổng khớp với nhau; với tệp lớn thế này, chỉ --full mới đếm các dòng.")
+			"Các tổng khớp với nhau; với tệp lớn thế này, chỉ --full mới đếm các dòng.")
 	}
-	return fine("All totals are those of their rows.", "Mọi số tổng đều khớp với các dòng.")
+	return fine("All totals are those of their rows.", "Mọi tổng đều khớp với các dòng.")
 }
 
 // search compares what lists find transactions by with the transactions.

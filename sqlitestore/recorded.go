@@ -187,7 +187,7 @@ func (r *recorder) addConflict(position int, e inbound.Incoming) error {
 		return err
 	}
 	r.addItem(position, inbound.OutcomeConflict, e, app.FieldError{Field: "id", Text: app.Text{
-		EN: "was recorded with another amount, direction or account", VI: "đã được ghi nhận với số tiền, chiều hoặc tài khoản khác",
+		EN: "was recorded with another amount, direction or account", VI: "đã được ghi nhận với số tiền, loại giao dịch hoặc tài khoản khác",
 	}})
 	return nil
 }

@@ -216,7 +216,7 @@ func (w *alertWriter) message(medium Medium, a app.Account) Message {
 	shown, more := w.items, len(w.items)-shownAlerts
 	if more > 0 {
 		shown = append(slices.Clip(shown[:shownAlerts]),
-			app.Textf("And %d more: see the dashboard.", "Và %d mục khác: vui lòng xem trên bảng điều khiển.", more).In(w.lang))
+			app.Textf("And %d more: see the dashboard.", "Và %d mục khác: hãy xem trên trang quản lý.", more).In(w.lang))
 		if w.base != "" {
 			shown[shownAlerts] += " " + w.base + "/"
 		}

@@ -150,7 +150,7 @@ var deeds = []deed{
 	{app.DeedDatabaseNewKey, app.Text{EN: "made a new key for the database", VI: "tạo khoá mới cho cơ sở dữ liệu"}, plain},
 	{app.DeedDatabasePrune, app.Text{EN: "removed {n}", VI: "xoá {n}"}, plain},
 	{app.DeedReplicaSetUp, app.Text{EN: "set up a replica at {it}", VI: "thiết lập bản sao ngoài máy tại {it}"}, plain},
-	{app.DeedReplicaSealKey, app.Text{EN: "put the sealed key at {it}", VI: "đặt khoá đã niêm phong tại {it}"}, plain},
+	{app.DeedReplicaSealKey, app.Text{EN: "put the sealed key at {it}", VI: "đặt tệp khoá đã mã hoá tại {it}"}, plain},
 	{app.DeedReplicaRemove, app.Text{EN: "ended the replica at {it}", VI: "ngừng bản sao ngoài máy tại {it}"}, plain},
 }
 

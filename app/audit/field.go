@@ -32,7 +32,7 @@ var fields = map[string]field{
 		on:  app.Text{EN: "made {of} a trial", VI: "chuyển {of} sang dùng thử"},
 		off: app.Text{EN: "ended the trial of {of}", VI: "kết thúc dùng thử của {of}"},
 	},
-	"payment_tolerance": {name: app.Text{EN: "amount that may be missing from a payment", VI: "số tiền được phép thiếu khi thanh toán"}},
+	"payment_tolerance": {name: app.Text{EN: "amount that may be missing from a payment", VI: "mức chấp nhận thiếu tối đa"}},
 	"distinct_amounts": {
 		on: app.Text{EN: "allowed distinct amounts for payment requests of {of}",
 			VI: "cho phép dùng số tiền riêng cho yêu cầu thanh toán của {of}"},

@@ -182,7 +182,7 @@ var explanations = map[ErrorClass]map[Cause]app.Text{
 	ErrorShortage: {"": {
 		EN: "baoco’s own server has no files, memory or network ports left, so nothing was sent. This does not count as an attempt; " +
 			"please try again in a moment.",
-		VI: "Máy chủ chạy baoco đã hết tệp, bộ nhớ hoặc cổng mạng nên chưa gửi gì đi. Lần này không bị tính là một lần gửi; " +
+		VI: "Máy chủ chạy baoco đã hết số tệp được mở, bộ nhớ hoặc cổng mạng nên chưa gửi gì đi. Lần này không bị tính là một lần gửi; " +
 			"vui lòng thử lại sau giây lát.",
 	}},
 }

@@ -367,7 +367,7 @@ var ErrSumTooLarge error = &app.Error{
 // ErrEventConflict refuses an event id that names another transaction.
 var ErrEventConflict error = app.Refused(app.CodeConflict, app.Text{
 	EN: "A transaction with this id is recorded with another amount, direction or account.",
-	VI: "Giao dịch với id này đã được ghi nhận với số tiền, chiều hoặc tài khoản khác.",
+	VI: "Giao dịch với id này đã được ghi nhận với số tiền, loại giao dịch hoặc tài khoản khác.",
 })
 
 // RetryInbound reads the body of an inbound event again, with the kinds of
@@ -381,7 +381,7 @@ func (s *Service) RetryInbound(ctx context.Context, accountID, eventID int64, no
 	if event.Channel == app.ChannelHand || event.Channel == app.ChannelFile {
 		return Recording{}, app.Refused(app.CodeConflict, app.Text{
 			EN: "This was recorded by hand or came with a file; there is nothing to read again.",
-			VI: "Sự kiện này được ghi tay hoặc đến từ một tệp, không có gì để đọc lại.",
+			VI: "Lần nhận này được ghi tay hoặc đến từ một tệp, không có gì để đọc lại.",
 		})
 	}
 	call := Call{

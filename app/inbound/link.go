@@ -61,7 +61,7 @@ func (l EventLink) Complete(items []Incoming, own app.BankAccount, linked []app.
 		}
 	}
 	if !slices.ContainsFunc(items, func(e Incoming) bool { return fitsNumber(e, l.AccountNumber) }) {
-		return l, app.InvalidField("account_number", "is not the account number that the event names", "không phải số tài khoản mà sự kiện nêu")
+		return l, app.InvalidField("account_number", "is not the account number that the event names", "không phải số tài khoản mà lần nhận nêu")
 	}
 	if l.Bank == "" {
 		if err := l.completeBank(items, linked); err != nil {
@@ -75,7 +75,7 @@ func (l EventLink) Complete(items []Incoming, own app.BankAccount, linked []app.
 }
 
 func errOtherBank() error {
-	return app.InvalidField("bank", "is not the bank that the event names", "không phải ngân hàng mà sự kiện nêu")
+	return app.InvalidField("bank", "is not the bank that the event names", "không phải ngân hàng mà lần nhận nêu")
 }
 
 func (l *EventLink) completeNumber(items []Incoming) error {
@@ -85,18 +85,18 @@ func (l *EventLink) completeNumber(items []Incoming) error {
 			continue
 		}
 		if l.AccountNumber != "" {
-			return app.InvalidField("account_number", "is required: the event names several accounts", "là bắt buộc: sự kiện nêu nhiều tài khoản")
+			return app.InvalidField("account_number", "is required: the event names several accounts", "là bắt buộc: lần nhận nêu nhiều tài khoản")
 		}
 		l.AccountNumber, masked = e.AccountNumber, e.Masked
 	}
 	switch {
 	case masked:
 		return app.InvalidField("account_number", "is required: the event shows only some digits of it",
-			"là bắt buộc: sự kiện chỉ cho thấy một phần số tài khoản")
+			"là bắt buộc: lần nhận chỉ cho thấy một phần số tài khoản")
 	case l.AccountNumber == "" && l.Bank != "":
 		return errOtherBank()
 	case l.AccountNumber == "":
-		return app.InvalidField("account_number", "is required: the event names none", "là bắt buộc: sự kiện không nêu số tài khoản")
+		return app.InvalidField("account_number", "is required: the event names none", "là bắt buộc: lần nhận không nêu số tài khoản")
 	}
 	return nil
 }
@@ -117,7 +117,7 @@ func (l *EventLink) completeBank(items []Incoming, linked []app.BankAccount) err
 	}
 	switch len(named) {
 	case 0:
-		return app.InvalidField("bank", "is required: the event names no known bank", "là bắt buộc: sự kiện không nêu ngân hàng nào được biết")
+		return app.InvalidField("bank", "is required: the event names no known bank", "là bắt buộc: lần nhận không nêu ngân hàng nào đã biết")
 	case 1:
 		l.Bank = named[0]
 		return nil
@@ -167,7 +167,7 @@ var ErrNothingUnassigned error = app.Refused(app.CodeConflict, app.Text{
 func ErrSourceIsForOther(bankAccountID int64) error {
 	return app.Refused(app.CodeConflict, app.Textf(
 		"The source of this event records on bank account %d only.",
-		"Nguồn của sự kiện này chỉ ghi nhận cho tài khoản ngân hàng %d.", bankAccountID))
+		"Nguồn của lần nhận này chỉ ghi nhận cho tài khoản ngân hàng %d.", bankAccountID))
 }
 
 // ErrNameNeeded asks for the name of a bank account that is to be linked.

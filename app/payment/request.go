@@ -252,12 +252,12 @@ var (
 	})
 	ErrEnded error = app.Refused(app.CodeConflict, app.Text{
 		EN: "Nothing is to be paid: this payment request is paid, cancelled or expired, or its bank account is unlinked or switched off.",
-		VI: "Không còn gì phải trả: yêu cầu thanh toán này đã trả đủ, đã huỷ hoặc hết hạn, hoặc tài khoản ngân hàng đã huỷ " +
+		VI: "Không còn gì phải trả: yêu cầu thanh toán này đã đủ tiền, đã huỷ hoặc hết hạn, hoặc tài khoản ngân hàng đã huỷ " +
 			"liên kết hay đang tắt.",
 	})
 	ErrIsPaid error = app.Refused(app.CodeConflict, app.Text{
 		EN: "This payment request is paid already.",
-		VI: "Yêu cầu thanh toán này đã được trả đủ.",
+		VI: "Yêu cầu thanh toán này đã đủ tiền.",
 	})
 	ErrNotMoneyIn error = app.Refused(app.CodeConflict, app.Text{
 		EN: "Only money in can be matched with a payment request.",

@@ -49,7 +49,7 @@ func Announce(t app.Transaction, a app.Account, bills bool) (app.Text, Verdict) 
 	case p.Status == "":
 		return Announcement(t.Amount), VerdictNone
 	case p.Status == app.PaymentPaid && p.Received-t.Amount >= p.Due-tolerance(p.Due, a):
-		return said("Received %s more, for a bill that was paid before", "Nhận thêm %s cho đơn đã trả đủ từ trước", t.Amount), VerdictCheck
+		return said("Received %s more, for a bill that was paid before", "Nhận thêm %s cho đơn đã đủ tiền từ trước", t.Amount), VerdictCheck
 	case p.Status == app.PaymentPaid:
 		return said("Paid in full, %s", "Đủ tiền, %s", p.Received), VerdictFull
 	case p.Status == app.PaymentUnderpaid:

@@ -151,7 +151,7 @@ func TestAnnouncementOfBills(t *testing.T) {
 		{50_000, bill(app.PaymentPaid, 195_000), 60_000, payment.VerdictFull, // with a tolerance
 			"Paid in full, one hundred ninety-five thousand dong", "Đủ tiền, một trăm chín mươi lăm nghìn đồng"},
 		{1, bill(app.PaymentPaid, 195_001), 60_000, payment.VerdictCheck, // 195,000 were enough
-			"Received one dong more, for a bill that was paid before", "Nhận thêm một đồng cho đơn đã trả đủ từ trước"},
+			"Received one dong more, for a bill that was paid before", "Nhận thêm một đồng cho đơn đã đủ tiền từ trước"},
 		{5_001, bill(app.PaymentPaid, 200_000), 60_000, payment.VerdictFull, "Paid in full, two hundred thousand dong",
 			"Đủ tiền, hai trăm nghìn đồng"},
 		{50_000, bill(app.PaymentUnderpaid, 120_000), 60_000, payment.VerdictShort,

@@ -167,7 +167,7 @@ func (s *Server) listInbound(w http.ResponseWriter, q *Request) error {
 	for i, e := range list {
 		encoded[i] = EncodeInboundEvent(e, s.service.Ledger.Zone(), wire.Lang(q.Request))
 	}
-	return q.answer(w, http.StatusOK, "Inbound log.", "Nhật ký sự kiện vào.", member{"events", encoded},
+	return q.answer(w, http.StatusOK, "Inbound log.", "Lịch sử nhận.", member{"events", encoded},
 		member{"pagination", paginate(f.Page, total)})
 }
 
@@ -176,7 +176,7 @@ func (s *Server) showInbound(w http.ResponseWriter, q *Request) error {
 	if err != nil {
 		return err
 	}
-	return q.answer(w, http.StatusOK, "Inbound event.", "Sự kiện vào.",
+	return q.answer(w, http.StatusOK, "Inbound event.", "Lần nhận.",
 		member{"event", EncodeInboundBody(e, s.service.Ledger.Zone(), wire.Lang(q.Request))})
 }
 
@@ -189,7 +189,7 @@ func (s *Server) retryInbound(w http.ResponseWriter, q *Request) error {
 	wire.WriteJSON(w, http.StatusOK, struct {
 		wire.Envelope
 		InboundCountsJSON
-	}{wire.OK(q.Request, "The event was read again.", "Đã đọc lại sự kiện."), EncodeInboundCounts(r)})
+	}{wire.OK(q.Request, "The event was read again.", "Đã xử lý lại lần nhận."), EncodeInboundCounts(r)})
 	return nil
 }
 

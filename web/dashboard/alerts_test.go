@@ -326,7 +326,7 @@ func TestReportOfTheDay(t *testing.T) {
 	}
 	a := b.Post("/settings/alerts/report", "medium", "telegram", "report_time", "25:00")
 	a.WantStatus(t, http.StatusUnprocessableEntity)
-	a.Shows(t, "Time of the report must be a time of day such as 21:30.")
+	a.Shows(t, "Closing time must be a time of day such as 21:30.")
 	// The channel set up anew keeps its time.
 	_, err = w.Services.Alerts.SetAlertChannel(t.Context(),
 		alert.Channel{AccountID: 1, Medium: alert.Telegram, Telegram: alert.TelegramSettings{Chat: "6"}}, time.Now())

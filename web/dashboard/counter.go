@@ -68,7 +68,7 @@ func (c counterCard) VerdictText() string {
 			return text
 		}
 		if p.Status == app.PaymentPaid {
-			return c.T("The bill was paid before", "Đơn đã trả đủ từ trước")
+			return c.T("The bill was paid before", "Đơn đã đủ tiền từ trước")
 		}
 		return p.Status.Name().In(c.Lang)
 	}

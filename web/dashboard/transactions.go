@@ -172,7 +172,7 @@ func (w words) Notice(deliveries []delivery.Latest) notice {
 	}
 	switch {
 	case all == 0:
-		return notice{Text: w.T("Nobody to notify", "Không cần báo")}
+		return notice{Text: w.T("Nobody to notify", "Chưa có nơi báo")}
 	case n.State == app.DeliveryFailed:
 		n.Text = w.T("Could not notify", "Chưa báo được")
 	case n.State == app.DeliveryPending && tried > 0:
@@ -380,7 +380,7 @@ func (w words) NotifiedWord(state app.DeliveryState) string {
 	case app.DeliveryCancelled:
 		return w.T("Cancelled", "Đã huỷ")
 	}
-	return w.T("Nobody to notify", "Không cần báo")
+	return w.T("Nobody to notify", "Chưa có nơi báo")
 }
 
 // Sum writes the sum and the number of the transactions of one direction.

@@ -147,7 +147,7 @@ func (r *ReplicaChecker) keyLacks(ctx context.Context, objects replica.Objects) 
 		if r.seen.sealed { // else the operator keeps the key elsewhere
 			lacks = app.Text{
 				EN: "The sealed key beside the replica is gone, and without a key the replica can sign nothing. Run: baoco replica seal-key.",
-				VI: "Khoá niêm phong cạnh bản sao ngoài máy đã mất, mà thiếu khoá thì bản sao không ký được gì. Hãy chạy: baoco replica seal-key.",
+				VI: "Tệp khoá đã mã hoá cạnh bản sao ngoài máy đã mất, mà thiếu khoá thì bản sao không ký được gì. Hãy chạy: baoco replica seal-key.",
 			}
 		}
 		return lacks, nil
@@ -159,7 +159,7 @@ func (r *ReplicaChecker) keyLacks(ctx context.Context, objects replica.Objects) 
 	if id, _ := replica.SealedKeyID(sealed); id != replica.KeyID(own) {
 		lacks = app.Text{
 			EN: "The sealed key beside the replica isn’t that of this database. Run: baoco replica seal-key.",
-			VI: "Khoá niêm phong cạnh bản sao ngoài máy không phải của cơ sở dữ liệu này. Hãy chạy: baoco replica seal-key.",
+			VI: "Tệp khoá đã mã hoá cạnh bản sao ngoài máy không phải của cơ sở dữ liệu này. Hãy chạy: baoco replica seal-key.",
 		}
 	}
 	r.seen.sealed = true
