@@ -48,7 +48,7 @@ main() {
 	fi
 	(cd "$work" && echo "$sum" | sha256sum --check --quiet -) || fail "$package isn't the package of this release: its checksum differs"
 
-	dpkg -i "$work/$package"
+	dpkg --force-confold -i "$work/$package" # the settings stay, and no question is asked
 	if [ -n "$name" ] && ! grep -qxF "BAOCO_DOMAIN=$name" "$settings"; then
 		echo "BAOCO_DOMAIN=$name" >>"$settings"
 		systemctl restart baoco

@@ -35,7 +35,7 @@ func TestInstallScript(t *testing.T) {
 	must(t, err)
 	script := strings.NewReplacer("@VERSION@", "1.2.3", "@URL@", "", "@SUMS@",
 		fmt.Sprintf("%x  baoco_1.2.3_amd64.deb", sha256.Sum256([]byte(deb)))).Replace(string(template))
-	const done = "dpkg -i\nrunuser -u baoco -- baoco user set-up --db /var/lib/baoco/baoco.db\n"
+	const done = "dpkg --force-confold -i\nrunuser -u baoco -- baoco user set-up --db /var/lib/baoco/baoco.db\n"
 	for name, c := range map[string]struct {
 		beside, url, architecture, id, argument string
 		cut                                     bool
@@ -77,7 +77,7 @@ func TestInstallScript(t *testing.T) {
 			write("bin/id", "#!/bin/sh\necho "+c.id)
 			write("bin/dpkg", `#!/bin/sh
 [ "$1" != --print-architecture ] || { echo `+c.architecture+`; exit; }
-[ "$(cat "$2")" = "`+deb+`" ] && echo "dpkg $1" >>"`+dir+`/ran"`)
+[ "$(cat "$3")" = "`+deb+`" ] && echo "dpkg $1 $2" >>"`+dir+`/ran"`)
 			for _, program := range []string{"systemctl", "runuser"} {
 				write("bin/"+program, "#!/bin/sh\necho "+program+` "$@" >>"`+dir+`/ran"`)
 			}

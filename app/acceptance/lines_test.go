@@ -97,6 +97,17 @@ func TestNamedFiles(t *testing.T) {
 	}
 }
 
+// A stranger reads each of them within five minutes.
+func TestReadmesAreShort(t *testing.T) {
+	for _, file := range []string{"README.md", ".github/README.vi.md"} {
+		text, err := os.ReadFile("../../" + file)
+		must(t, err)
+		if n := len(strings.Fields(string(text))); n > 900 {
+			t.Errorf("%s has %d words, more than 900", file, n)
+		}
+	}
+}
+
 // eachFile calls fn with every Go file of the house, tests included; at gives the line of a node.
 func eachFile(t *testing.T, fn func(path string, file *ast.File, at func(ast.Node) int)) {
 	t.Helper()

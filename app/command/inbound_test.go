@@ -50,4 +50,8 @@ func TestInboundCommands(t *testing.T) {
 			t.Errorf("%v shows the secret", args)
 		}
 	}
+	_, _, steps := baoco("", "source", "add", "--provider", "sepay", "--auth", "apikey", "--name", "SePay")
+	if strings.Count(steps, "\n4. ") != 1 {
+		t.Errorf("the fourth step at the provider has no line of its own:\n%s", steps)
+	}
 }

@@ -3,6 +3,7 @@ package command
 import (
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -111,8 +112,8 @@ func addSource(c *cli.Context, s *session.Session) error {
 	return showSource(c, s, src, "was added", secret == "")
 }
 
-// stepLines puts each step of a set-up text on its own line.
-var stepLines = strings.NewReplacer(" 2. ", "\n2. ", " 3. ", "\n3. ")
+// nextStep is where the next step of a set-up text begins, which gets its own line.
+var nextStep = regexp.MustCompile(` (\d\. )`)
 
 // sourceOptions reads the options of a new source.
 func sourceOptions(c *cli.Context) (inbound.SourceOptions, error) {
@@ -205,7 +206,7 @@ func showSource(c *cli.Context, s *session.Session, src inbound.Source, did stri
 			fmt.Fprintf(w, "Secret:  %s\n", src.Secret)
 		}
 		if kind, known := s.Services.Inbound.ProviderKind(src.Provider); known {
-			fmt.Fprintln(c.App.ErrWriter, stepLines.Replace(kind.Setup(src).EN))
+			fmt.Fprintln(c.App.ErrWriter, nextStep.ReplaceAllString(kind.Setup(src).EN, "\n$1"))
 		}
 		if utf8.RuneCountInString(src.Secret) < inbound.ShortSecret {
 			fmt.Fprintf(c.App.ErrWriter, "The secret is short and could be guessed: use at least %d characters.\n", inbound.ShortSecret)
