@@ -50,6 +50,7 @@ func TestCompletion(t *testing.T) {
 				"baoco transaction export --output-": "--output-file",
 				"baoco bank link --bank VC":          "VCB",
 				"baoco webhook list -o j":            "json",
+				"baoco alert set --mute pl":          "plan",
 				"baoco transaction list --type=I":    "--type=IN",
 			}
 			if shell == "bash" { // which takes = for a word

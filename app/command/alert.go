@@ -63,9 +63,9 @@ func alertCommand() *cli.Command {
 					"baoco alert set --unmute plan", "baoco alert set --report 21:30"),
 				Flags: terminal.AdminFlags(
 					terminal.Suggest(cli.StringFlag{Name: "lang", Usage: "`LANGUAGE` of the alerts: %s"}, app.Vietnamese, app.English),
-					&cli.StringSliceFlag{Name: "mute", Usage: "`KIND` to stop alerting about: " + kindNames() + " (repeatable)"},
+					terminal.Choices(cli.StringSliceFlag{Name: "mute", Usage: "`KIND` to stop alerting about: %s (repeatable)"}, alert.Kinds),
 					&cli.StringFlag{Name: "report", Usage: "`TIME` at which every channel gets the report of the day, such as 21:30, or off"},
-					&cli.StringSliceFlag{Name: "unmute", Usage: "`KIND` to alert about again (repeatable)"},
+					terminal.Choices(cli.StringSliceFlag{Name: "unmute", Usage: "`KIND` to alert about again (repeatable)"}, alert.Kinds),
 				),
 				Action: session.WithoutArguments(setAlertPreferences),
 			},
@@ -85,14 +85,6 @@ func alertCommand() *cli.Command {
 			},
 		},
 	}
-}
-
-func kindNames() string {
-	names := make([]string, len(alert.Kinds))
-	for i, kind := range alert.Kinds {
-		names[i] = string(kind)
-	}
-	return strings.Join(names, ", ")
 }
 
 func setAlertTelegram(c *cli.Context, s *session.Session) error {
@@ -141,9 +133,6 @@ func setAlertPreferences(c *cli.Context, s *session.Session) error {
 		p.Muted = append(p.Muted, alert.AttentionKind(kind))
 	}
 	for _, kind := range c.StringSlice("unmute") {
-		if !slices.Contains(alert.Kinds, alert.AttentionKind(kind)) {
-			return terminal.Usagef("--unmute must be one of %s, not %q", kindNames(), kind)
-		}
 		p.Muted = slices.DeleteFunc(p.Muted, func(k alert.AttentionKind) bool { return string(k) == kind })
 	}
 	if err := s.Services.Alerts.SetAlertPreferences(c.Context, s.Account, p); err != nil {

@@ -74,11 +74,17 @@ func values(command *cli.Command, flag, begin string) (found [][2]string) {
 		return nil
 	}
 	for _, f := range command.Flags {
-		choice, ok := f.(*ChoiceFlag)
-		if !ok || !slices.Contains(choice.Names(), strings.TrimLeft(flag, "-")) {
+		if !slices.Contains(f.Names(), strings.TrimLeft(flag, "-")) {
 			continue
 		}
-		for _, value := range choice.Values {
+		var values []string
+		switch f := f.(type) {
+		case *ChoiceFlag:
+			values = f.Values
+		case *ChoicesFlag:
+			values = f.Values
+		}
+		for _, value := range values {
 			if strings.HasPrefix(value, begin) {
 				found = append(found, [2]string{value, ""})
 			}

@@ -49,15 +49,35 @@ func Suggest[T ~string](f cli.StringFlag, values ...T) *ChoiceFlag {
 	return choice
 }
 
+// ChoicesFlag is ChoiceFlag for a flag that can be repeated.
+type ChoicesFlag struct {
+	cli.StringSliceFlag
+	Values []string
+}
+
+// Choices makes a flag of its values. %s in its usage stands for them.
+func Choices[T ~string](f cli.StringSliceFlag, values []T) *ChoicesFlag {
+	one := Choice(cli.StringFlag{Usage: f.Usage}, values...)
+	f.Usage = one.Usage
+	return &ChoicesFlag{f, one.Values}
+}
+
 // CheckChoices refuses a value that is none of those of its flag.
 func CheckChoices(c *cli.Context, flags []cli.Flag) error {
 	for _, f := range flags {
-		choice, ok := f.(*ChoiceFlag)
-		if !ok || choice.Open {
-			continue
+		var given, values []string
+		switch f := f.(type) {
+		case *ChoiceFlag:
+			if !f.Open {
+				given, values = []string{c.String(f.Name)}, f.Values
+			}
+		case *ChoicesFlag:
+			given, values = c.StringSlice(f.Name), f.Values
 		}
-		if value := c.String(choice.Name); value != "" && !slices.Contains(choice.Values, value) {
-			return Usagef("--%s must be %s, not %q", choice.Name, oneOf(choice.Values), value)
+		for _, value := range given {
+			if value != "" && !slices.Contains(values, value) {
+				return Usagef("--%s must be %s, not %q", f.Names()[0], oneOf(values), value)
+			}
 		}
 	}
 	return nil
