@@ -135,6 +135,16 @@ func TestHelp(t *testing.T) {
 	if code != 0 || !strings.Contains(stdout, "baoco bank link --bank ACB") {
 		t.Errorf("help of bank link: exit %d\n%s", code, stdout)
 	}
+	// The help says which flags are needed, and what holds without the others.
+	for command, want := range map[string]string{
+		"delivery replay": "--webhook-id ID             webhook ID (default: none, it is needed)",
+		"webhook create":  "bank account ID; repeat it for several (default: all)",
+		"webhook update":  "bank account ID; repeat it for several (default: as it is)",
+	} {
+		if _, stdout, _ := baoco("", append([]string{"help"}, strings.Fields(command)...)...); !strings.Contains(stdout, want) {
+			t.Errorf("help of %s doesn't say %q:\n%s", command, want, stdout)
+		}
+	}
 	// baoco alone shows the first hour, and baoco help everything.
 	if code, stdout, _ := baoco(""); code != 0 || strings.Count(stdout, "\n   baoco ") != 5 || strings.Contains(stdout, "takeover") {
 		t.Errorf("baoco alone: exit %d\n%s", code, stdout)

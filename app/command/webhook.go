@@ -18,21 +18,19 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// Flags of webhook create and webhook update. What a webhook gets counts for transactions
-// that are recorded afterwards.
-var (
-	webhookBankAccountFlag = &cli.Int64SliceFlag{Name: "bank-account-id",
-		Usage:       "only transactions of bank account `ID`; repeat it for several",
-		DefaultText: "all"}
-	webhookCodeFlag = &cli.StringSliceFlag{Name: "code-prefix",
-		Usage: "only transactions whose payment code begins with `LETTERS`; repeat it for several", DefaultText: "all"}
-	webhookCodeOnlyFlag = &cli.BoolFlag{Name: "code-only", Usage: "only transactions with a payment code"}
-	webhookNumberFlag   = &cli.StringFlag{Name: "receiving-number",
-		Usage:       "only transactions that came to this receiving `NUMBER`; empty: all",
-		DefaultText: "all"}
-	webhookHeaderFlag = &cli.StringFlag{Name: "header-file",
-		Usage: "`FILE` with own headers for each call, at most five lines NAME: VALUE; - is standard input", DefaultText: "none"}
-)
+// webhookFlags are flags of webhook create and webhook update. What a webhook gets counts for
+// transactions that are recorded afterwards. all and none say what it is without them.
+func webhookFlags(all, none string) []cli.Flag {
+	return []cli.Flag{
+		&cli.Int64SliceFlag{Name: "bank-account-id", Usage: "only transactions of bank account `ID`; repeat it for several", DefaultText: all},
+		&cli.StringSliceFlag{Name: "code-prefix",
+			Usage: "only transactions whose payment code begins with `LETTERS`; repeat it for several", DefaultText: all},
+		&cli.BoolFlag{Name: "code-only", Usage: "only transactions with a payment code"},
+		&cli.StringFlag{Name: "receiving-number", Usage: "only transactions that came to this receiving `NUMBER`; empty: all", DefaultText: all},
+		&cli.StringFlag{Name: "header-file",
+			Usage: "`FILE` with own headers for each call, at most five lines NAME: VALUE; - is standard input", DefaultText: none},
+	}
+}
 
 func webhookCommand() *cli.Command {
 	return &cli.Command{
@@ -43,7 +41,7 @@ func webhookCommand() *cli.Command {
 				Description: terminal.Example("baoco webhook create --name shop --url https://shop.vn/baoco --type IN",
 					"baoco webhook create --name sheet --kind sheet --url https://script.google.com/macros/s/AKfyc…/exec --type IN",
 					"baoco webhook create --name woo --kind sepay --auth apikey --secret-file key.txt --url https://shop.vn/… --type IN"),
-				Flags: terminal.AdminFlags(
+				Flags: terminal.AdminFlags(append(webhookFlags("all", "none"),
 					&cli.StringFlag{Name: "name", Usage: "a `NAME` to recognise it by", Required: true},
 					terminal.Suggest(cli.StringFlag{Name: "kind", Value: string(delivery.WebhookStandard),
 						Usage: "`KIND`: standard, sepay for a shop that was made for SePay, or sheet for a Google Sheet"},
@@ -54,8 +52,7 @@ func webhookCommand() *cli.Command {
 						DefaultText: "one is made"},
 					&cli.StringFlag{Name: "url", Usage: "`URL` that receives the POSTs", Required: true},
 					terminal.Suggest(cli.StringFlag{Name: "type", Usage: "`TYPE`: %s", Required: true}, delivery.WebhookTypes...),
-					webhookBankAccountFlag, webhookCodeFlag, webhookCodeOnlyFlag, webhookNumberFlag, webhookHeaderFlag,
-				),
+				)...),
 				Action: session.WithoutArguments(createWebhook),
 			},
 			{Name: "list", Usage: "list the webhooks", Description: terminal.Example("baoco webhook list"), Flags: terminal.AdminFlags(),
@@ -63,14 +60,13 @@ func webhookCommand() *cli.Command {
 			{
 				Name: "update", Usage: "change a webhook", ArgsUsage: "ID",
 				Description: terminal.Example("baoco webhook update 1 --url https://shop.vn/new"),
-				Flags: terminal.AdminFlags(
+				Flags: terminal.AdminFlags(append(webhookFlags("as it is", "as they are"),
 					&cli.StringFlag{Name: "name", Usage: "new `NAME`"},
 					&cli.StringFlag{Name: "url", Usage: "new `URL`, for waiting deliveries too"},
 					terminal.Suggest(cli.StringFlag{Name: "type", Usage: "new `TYPE`: %s"}, delivery.WebhookTypes...),
-					webhookBankAccountFlag, &cli.BoolFlag{Name: "all-bank-accounts", Usage: "transactions of all bank accounts"},
-					webhookCodeFlag, &cli.BoolFlag{Name: "all-codes", Usage: "transactions with any payment code, or none"},
-					webhookCodeOnlyFlag, webhookNumberFlag, webhookHeaderFlag,
-				),
+					&cli.BoolFlag{Name: "all-bank-accounts", Usage: "transactions of all bank accounts"},
+					&cli.BoolFlag{Name: "all-codes", Usage: "transactions with any payment code, or none"},
+				)...),
 				Action: session.WithID("webhook", updateWebhook),
 			},
 			{

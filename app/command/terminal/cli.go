@@ -153,6 +153,9 @@ func hasFlag(command *cli.Command, name string) bool {
 	return slices.ContainsFunc(command.Flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), name) })
 }
 
+// noDefault stands in the help of a flag that a command needs.
+const noDefault = "none, it is needed"
+
 // checkFlags has a command check its flags before its action. The library would
 // print its help to stdout, where data goes, if a required flag is missing. The
 // command gets copies of its flags, because the library writes the values of
@@ -164,25 +167,25 @@ func checkFlags(command *cli.Command) {
 		case *cli.StringFlag:
 			own := *f
 			if own.Required {
-				own.Required, required = false, append(required, f.Name)
+				own.Required, own.DefaultText, required = false, noDefault, append(required, f.Name)
 			}
 			command.Flags[i] = &own
 		case *ChoiceFlag:
 			own := *f
 			if own.Required {
-				own.Required, required = false, append(required, f.Name)
+				own.Required, own.DefaultText, required = false, noDefault, append(required, f.Name)
 			}
 			command.Flags[i] = &own
 		case *cli.IntFlag:
 			own := *f
 			if own.Required {
-				own.Required, required = false, append(required, f.Name)
+				own.Required, own.DefaultText, required = false, noDefault, append(required, f.Name)
 			}
 			command.Flags[i] = &own
 		case *cli.Int64Flag:
 			own := *f
 			if own.Required {
-				own.Required, required = false, append(required, f.Name)
+				own.Required, own.DefaultText, required = false, noDefault, append(required, f.Name)
 			}
 			command.Flags[i] = &own
 		}
