@@ -73,6 +73,9 @@ func TestReference(t *testing.T) {
 		return a.Body
 	}
 	first := page("/docs")
+	if !strings.Contains(first, `href="/docs/llms.txt"`) || !strings.Contains(page("/docs/llms.txt"), "(/docs)") {
+		t.Error("the reference and the help don't lead to each other")
+	}
 	var d document
 	if err := json.Unmarshal(api.OpenAPIJSON("dev"), &d); err != nil {
 		t.Fatal(err)

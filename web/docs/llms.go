@@ -20,7 +20,8 @@ func llmsIndex() wire.File {
 	var b bytes.Buffer
 	b.WriteString("# baoco\n\n> Notifies a shop in Vietnam of every bank transaction, from its own server: money comes in, " +
 		"is recorded once, and is told by signed webhooks, on a till and by messages.\n\n" +
-		"## API\n\n- [OpenAPI](/openapi.json): Every endpoint, field and error.\n")
+		"## API\n\n- [OpenAPI](/openapi.json): Every endpoint, field and error.\n" +
+		"- [Reference](/docs): The same as pages.\n")
 	for _, section := range []struct {
 		lang app.Lang
 		name string

@@ -272,6 +272,7 @@ func words(lang app.Lang) map[string]string {
 	for name, text := range map[string]app.Text{
 		"title":      {EN: "The HTTP interface of baoco", VI: "Giao diện HTTP của baoco"},
 		"lead":       {EN: "The same as a document for programs", VI: "Cùng nội dung, cho chương trình đọc"},
+		"help":       {EN: "The help, with receivers, providers and installation", VI: "Hướng dẫn: mã nhận webhook, nhà cung cấp, cài đặt"},
 		"all":        {EN: "All operations", VI: "Tất cả các lệnh gọi"},
 		"other":      {EN: "Tiếng Việt", VI: "English"},
 		"read":       {EN: "Any API key.", VI: "Khoá API bất kỳ."},
