@@ -51,7 +51,7 @@ var (
 		"DeliveryFacts", "DeliveriesOf",
 		"FailedDeliveries", "AlertConditions", "PaymentsToTell", "PaymentsToPush",
 		"QueueStatus", "NewestTime", "AnswerTimes", "OldestDue", "WriterBeat",
-		"UnmatchedTransactions", "PaymentCandidates", "PossibleTransfers", "Entries", "EntrySums",
+		"UnmatchedTransactions", "PaymentCandidates", "PossibleTransfers", "Entries", "EntrySums", "ReportParts",
 		"RequestsAsking", "AnyReference", "AskedMatches", "MatchedByHand",
 	}
 )

@@ -185,6 +185,14 @@ var limitedReads = map[string]func(ctx context.Context, s *sqlitestore.Store, ba
 	"EntrySums": func(ctx context.Context, s *sqlitestore.Store, _, _ int64) (any, error) {
 		return s.EntrySums(ctx, 1, book.EntryQuery{Stretch: book.Stretch{To: time.Unix(1<<40, 0), UntilID: math.MaxInt64, Late: true}})
 	},
+	"ReportParts": func(ctx context.Context, s *sqlitestore.Store, bank, _ int64) (parts any, err error) {
+		var list []book.ReportPart
+		q := book.ReportQuery{To: (limitedDay + 1).Start(time.UTC), By: book.ByAccount}
+		err = s.ReportParts(ctx, 1, q, func(p book.ReportPart) { list = append(list, p) })
+		q.BankAccountID = bank
+		err2 := s.ReportParts(ctx, 1, q, func(p book.ReportPart) { list = append(list, p) })
+		return fmt.Sprint(list, err2), err
+	},
 	"TransactionsAfter": func(ctx context.Context, s *sqlitestore.Store, bank, _ int64) (any, error) {
 		all, _, err := s.TransactionsAfter(ctx, 1, app.TransactionFilter{}, app.ExportPlace{}, 1000)
 		one, _, err2 := s.TransactionsAfter(ctx, 1, app.TransactionFilter{BankAccountID: bank}, app.ExportPlace{}, 1000)

@@ -100,7 +100,7 @@ var deeds = []deed{
 	{book.DeedHeading, app.Text{EN: "books of account {it}", VI: "thông tin đầu sổ của tài khoản {it}"}, changes},
 	{book.DeedCash, app.Text{EN: "entered the cash of {it}", VI: "nhập doanh thu tiền mặt ngày {it}"}, plain},
 	{book.DeedOpening, app.Text{EN: "entered the opening balance of {it}", VI: "nhập số dư đầu kỳ của {it}"}, plain},
-	{book.DeedExport, app.Text{EN: "exported book {it}", VI: "xuất sổ {it} ra tệp"}, plain},
+	{book.DeedExport, app.Text{EN: "exported book or report {it}", VI: "xuất sổ, báo cáo {it} ra tệp"}, plain},
 
 	{app.DeedImportRecord, app.Text{EN: "imported statement {it}", VI: "nhập sao kê {it}"}, plain},
 	{app.DeedImportUndo, app.Text{EN: "undid the import of statement {it}", VI: "hoàn tác nhập sao kê {it}"}, plain},

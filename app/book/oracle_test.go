@@ -2,6 +2,7 @@ package book_test
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"baoco/app"
 	"baoco/app/apptest"
 	"baoco/app/book"
+	"baoco/app/paymentcode"
 	"baoco/app/services"
 
 	"github.com/google/go-cmp/cmp"
@@ -26,6 +28,8 @@ type ledger struct {
 	openings map[int]book.BankAccount // by place in banks
 	closings []closing
 	imports  map[int64][]*row
+	marked   bool            // somebody has marked something, or made a rule
+	refunds  map[int64]int64 // money out, and the money in that it gives back
 }
 
 type row struct {
@@ -122,7 +126,7 @@ func (l *ledger) step() {
 			amount = -amount
 		}
 		bank := l.random.IntN(2)
-		l.add(l.move(bank, l.when(), amount, []string{"DH1", "cho vay", "luong"}[l.random.IntN(3)]), bank).event = l.moves
+		l.add(l.move(bank, l.when(), amount, []string{"DH1234", "KHA1B2C", "cho vay", "luong"}[l.random.IntN(4)]), bank).event = l.moves
 	case n < 50: // told again
 		if r := l.pick(); r != nil && r.event > 0 {
 			moves, amount := l.moves, r.Amount
@@ -143,6 +147,7 @@ func (l *ledger) step() {
 			case want != (err == nil):
 				t.Errorf("mark %q of %+v: %v", kind, r, err)
 			case want:
+				l.marked = l.marked || kind != r.mark
 				r.mark = kind
 			}
 		}
@@ -152,6 +157,7 @@ func (l *ledger) step() {
 			r = book.Rule{BankAccountID: l.banks[1].ID, Kind: book.OwnMoney}
 		}
 		apptest.Must(t, l.books.AddRule(ctx, 1, r))
+		l.marked = true
 		l.readRules()
 	case n < 69:
 		if len(l.rules) > 0 {
@@ -179,6 +185,10 @@ func (l *ledger) step() {
 		for id, rows := range l.imports {
 			apptest.Must(t, l.Services.Inbound.UndoImport(ctx, 1, id, l.now))
 			l.rows = slices.DeleteFunc(l.rows, func(r *row) bool { return r.closed == 0 && slices.Contains(rows, r) })
+			maps.DeleteFunc(l.refunds, func(out, in int64) bool {
+				return !slices.ContainsFunc(l.rows, func(r *row) bool { return r.ID == out }) ||
+					!slices.ContainsFunc(l.rows, func(r *row) bool { return r.ID == in })
+			})
 			delete(l.imports, id)
 			break
 		}
@@ -195,7 +205,9 @@ func (l *ledger) step() {
 			}
 		}
 	case n < 97:
-		l.zone, _ = time.LoadLocation([]string{"Asia/Ho_Chi_Minh", "Pacific/Auckland", "America/Los_Angeles"}[l.random.IntN(3)])
+		l.refund()
+	case n < 99:
+		l.zone, _ = time.LoadLocation([]string{"Asia/Ho_Chi_Minh", "Pacific/Auckland", "America/Los_Angeles", "Asia/Kathmandu"}[l.random.IntN(4)])
 		apptest.Must(t, l.Store.SetZone(ctx, l.zone.String()))
 		l.Services = apptest.Over(t, l.Store, services.Config{})
 		l.books = l.Services.Books
@@ -339,21 +351,29 @@ func balances(lines []string) (list []string) {
 	return list
 }
 
-// Whatever a shop does in four months with a leap day, in whatever order: the books say what its
+// Whatever a shop does in four months with a leap day, in whatever order: the books and reports say what its
 // rows say, and those that are closed don't change.
 func TestBooksOracle(t *testing.T) {
 	for seed := range uint64(apptest.Rounds(6, 500)) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			l := &ledger{shop: newShop(t), random: rand.New(rand.NewPCG(seed, 37)), cash: map[app.Day]int64{},
-				openings: map[int]book.BankAccount{}, imports: map[int64][]*row{}}
+				openings: map[int]book.BankAccount{}, imports: map[int64][]*row{}, refunds: map[int64]int64{}}
 			l.now = time.Date(2024, 1, 20, 9, 0, 0, 0, l.zone)
 			o := book.BankAccount{BankAccount: l.banks[0], HasOpening: true, OpenedOn: day("2024-01-01"), Opening: int64(l.random.IntN(10_000_000))}
 			apptest.Must(t, l.books.SetOpening(t.Context(), 1, o, l.now))
 			l.openings[0] = o
+			for _, prefix := range []string{"DH", "KH"} {
+				_, err := l.Services.Ledger.CreateCodePattern(t.Context(), 1,
+					paymentcode.Pattern{Prefix: prefix, Least: 4, Most: 6, Alphabet: paymentcode.LettersAndDigits}, l.now)
+				apptest.Must(t, err)
+			}
 			for n := range 150 {
 				if l.step(); n%30 == 29 {
 					l.check()
+				}
+				if n%5 == 4 {
+					l.checkReport()
 				}
 			}
 		})

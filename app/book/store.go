@@ -50,6 +50,9 @@ type Store interface {
 	Entries(ctx context.Context, accountID int64, q EntryQuery) ([]Entry, error)
 	// EntrySums adds up all entries of a query.
 	EntrySums(ctx context.Context, accountID int64, q EntryQuery) (app.Flow, error)
+	// ReportParts adds up the transactions of a query, and passes the parts to take in the order of
+	// prefixes. take must be quick: the reading goes on only after it.
+	ReportParts(ctx context.Context, accountID int64, q ReportQuery, take func(ReportPart)) error
 	// PossibleTransfers finds money in that is revenue now and came when as much went out of
 	// another linked bank account.
 	PossibleTransfers(ctx context.Context, accountID int64, search TransferSearch) ([]PossibleTransfer, error)

@@ -2,6 +2,7 @@ package command
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
 
@@ -21,11 +22,7 @@ func bookCommand() *cli.Command {
 			Name: string(form), Usage: usage,
 			Description: terminal.Example("baoco book "+string(form)+" --period 2026-11",
 				"baoco book "+string(form)+" --period 2026-Q4 --format xlsx --output-file "+name+".xlsx"),
-			Flags: terminal.AdminFlags(append(more, period,
-				terminal.Choice(cli.StringFlag{Name: "format", Usage: "`FORMAT`: %s", DefaultText: "a table"}, sheet.CSV, sheet.XLSX, sheet.Semicolons),
-				&cli.StringFlag{Name: "output-file", Usage: "write `FILE`, which appears when it is complete (default: the standard output)"},
-				terminal.Choice(cli.StringFlag{Name: "lang", Usage: "`LANGUAGE` of the file: %s", Value: string(app.Vietnamese)},
-					app.Vietnamese, app.English))...),
+			Flags: append(append(more, period), fileFlags()...),
 			Action: terminal.Interruptible(session.WithoutArguments(func(c *cli.Context, s *session.Session) error {
 				return writeBook(c, s, form)
 			})),
@@ -83,19 +80,11 @@ func writeBook(c *cli.Context, s *session.Session, form book.Form) error {
 	if err != nil {
 		return err
 	}
-	format, path := sheet.Format(c.String("format")), c.String("output-file")
-	switch {
-	case format == "" && path == "":
+	if c.String("format") == "" && c.String("output-file") == "" {
 		return printBook(c, b, lang)
-	case format == "":
-		format = sheet.CSV
 	}
-	if err := s.Services.Ledger.Audit(c.Context, s.Account, book.DeedExport, 0, app.AuditNamed(b.Text.Number+" "+p.String())); err != nil {
-		return err
-	}
-	write := func(w io.Writer) (n int, err error) {
-		out := bufio.NewWriterSize(w, 64<<10)
-		file, err := sheet.NewBook(format, out, b, lang, s.Services.Ledger.Zone())
+	return writeFile(c, s, b.Text.Number+" "+p.String(), func(format sheet.Format, w io.Writer) (n int, err error) {
+		file, err := sheet.NewBook(format, w, b, lang, s.Services.Ledger.Zone())
 		if err != nil {
 			return 0, err
 		}
@@ -103,6 +92,28 @@ func writeBook(c *cli.Context, s *session.Session, form book.Form) error {
 		if err == nil {
 			err = file.Close()
 		}
+		return n, err
+	})
+}
+
+// fileFlags are the flags of what is printed as a table, or written as a file.
+func fileFlags() []cli.Flag {
+	return terminal.AdminFlags(
+		terminal.Choice(cli.StringFlag{Name: "format", Usage: "`FORMAT`: %s", DefaultText: "a table"}, sheet.CSV, sheet.XLSX, sheet.Semicolons),
+		&cli.StringFlag{Name: "output-file", Usage: "write `FILE`, which appears when it is complete (default: the standard output)"},
+		terminal.Choice(cli.StringFlag{Name: "lang", Usage: "`LANGUAGE` of the file: %s", Value: string(app.Vietnamese)},
+			app.Vietnamese, app.English))
+}
+
+// writeFile writes a book or a report, which has a name for the audit log. put returns how many lines it wrote.
+func writeFile(c *cli.Context, s *session.Session, name string, put func(sheet.Format, io.Writer) (int, error)) error {
+	if err := s.Services.Ledger.Audit(c.Context, s.Account, book.DeedExport, 0, app.AuditNamed(name)); err != nil {
+		return err
+	}
+	format, path := sheet.Format(cmp.Or(c.String("format"), string(sheet.CSV))), c.String("output-file")
+	write := func(w io.Writer) (int, error) {
+		out := bufio.NewWriterSize(w, 64<<10)
+		n, err := put(format, out)
 		if err == nil {
 			err = out.Flush()
 		}

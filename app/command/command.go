@@ -64,7 +64,7 @@ func rootCommand(stdin io.Reader, out, stderr io.Writer) *cli.App {
 		},
 		Commands: []*cli.Command{
 			serve.Command(), demo.Command(), listen.Command(), apiKeyCommand(), bankCommand(), sourceCommand(), webhookCommand(), streamCommand(),
-			codeCommand(), paymentCommand(), bookCommand(),
+			codeCommand(), paymentCommand(), bookCommand(), reportCommand(),
 			deliveryCommand(), transactionCommand(), accountCommand(), userCommand(), counterCommand(), alertCommand(), auditCommand(),
 			upkeep.BackupCommand(), upkeep.RestoreCommand(), upkeep.ReplicaCommand(), upkeep.TakeoverCommand(), upkeep.DoctorCommand(),
 			upkeep.PruneCommand(), serve.ReadyCommand(), serve.ConfigCommand(), serve.UnitCommand(), bench.Command(), openAPICommand(),

@@ -60,6 +60,7 @@ var lostOutputs = []struct {
 	{command: "payment list"},
 	{command: "book s1a --period 2025"},
 	{command: "book s2e --period 2025"},
+	{command: "report --from 2025-01-01 --to 2025-12-31"},
 	{"book close --period 2025", "The books are closed through 2025-12-31.", false},
 	{command: "book status"},
 	{"book open", "The book that was closed through 2025-12-31 is open again.", false},

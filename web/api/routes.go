@@ -114,6 +114,7 @@ const (
 var table = []route{
 	{"GET", "/api/v1/analytics/overview", generalLimit, reads, noBody, (*Server).overview},
 	{"GET", "/api/v1/analytics/period", generalLimit, reads, noBody, (*Server).period},
+	{"GET", "/api/v1/reports/period", generalLimit, reads, noBody, (*Server).report},
 	{"GET", "/api/v1/analytics/status", generalLimit, reads, noBody, (*Server).accountStatus},
 
 	{"GET", "/api/v1/bank-accounts", listingLimit, reads, noBody, (*Server).listBankAccounts},

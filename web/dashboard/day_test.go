@@ -215,7 +215,8 @@ func TestDayFile(t *testing.T) {
 	t.Parallel()
 	_, b := dayWorld(t)
 	want := []string{
-		"Transactions|||", "Báo Có|||", "All bank accounts|||", "From: 14/10/2025|||", "Through: 14/10/2025|||", "baoco id|Money in|Money out|Content",
+		"Transactions|||", "Báo Có|||", "All bank accounts|||", "From: 14/10/2025|||", "Through: 14/10/2025|||",
+		"baoco id|Money in|Money out|Content",
 		"3|200,000||DH 2025-10-14 00:00:00", "6|7,000||DH 2025-10-14", "4|300,000||DH 2025-10-14 08:15:00",
 		"5||50,000|DH 2025-10-14 08:59:59",
 		"Total|507,000|50,000|",

@@ -344,6 +344,7 @@ var Endpoints = []Endpoint{
 	{"GET", "/api/v1/analytics/overview", false, 300},
 	{"GET", "/api/v1/analytics/period", false, 300},
 	{"GET", "/api/v1/analytics/status", false, 300},
+	{"GET", "/api/v1/reports/period", false, 300},
 	{"GET", "/api/v1/bank-accounts", false, 60},
 	{"GET", "/api/v1/bank-accounts/summary", false, 300},
 	{"POST", "/api/v1/bank-accounts", true, 300},

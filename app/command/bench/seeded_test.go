@@ -284,6 +284,7 @@ func BenchmarkSeededAPI(b *testing.B) {
 		period, weekly: /api/v1/analytics/period?range=weekly
 		period, monthly: /api/v1/analytics/period?range=monthly
 		account status: /api/v1/analytics/status
+		a report of a year: /api/v1/reports/period?from={year}&to={today}&by=month
 		bank accounts: /api/v1/bank-accounts
 		summary: /api/v1/bank-accounts/summary
 		webhooks: /api/v1/webhooks
