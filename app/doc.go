@@ -233,8 +233,9 @@
 //     says, is something else. Book (sổ): a form of the law for a period, computed whenever
 //     somebody asks. Closing (chốt sổ): the books don't change any more up to a day. Late: of a
 //     time that was closed before it was recorded. Opening balance (số dư đầu kỳ).
-//   - DayBook (sổ ngày): what came in and went out on one day. Report (sổ ngày
-//     lúc đóng cửa): the message about it that a channel gets at closing time.
+//   - DayBook (sổ ngày): what came in and went out on one day. Report (báo cáo): what came in
+//     and went out on some days, beside the days before. Report of the day (sổ ngày lúc đóng cửa):
+//     the message about a day that a channel gets at closing time.
 //   - Code (mã thanh toán): a payment code, which the customer writes into the content of
 //     a transfer: it says which order the money is for. CodePattern (mẫu mã): how the
 //     codes of an account look: a prefix and what follows it.

@@ -330,7 +330,7 @@ func (r *Report) Sums() []ReportRow {
 
 // Name is what a row of a report is made of.
 func (g Grouping) Name() app.Text {
-	return map[Grouping]app.Text{ByDay: {EN: "Day", VI: "Ngày"}, ByWeek: {EN: "Week", VI: "Tuần"}, ByMonth: {EN: "Month", VI: "Tháng"},
+	return map[Grouping]app.Text{ByDay: {EN: "Date", VI: "Ngày"}, ByWeek: {EN: "Week", VI: "Tuần"}, ByMonth: {EN: "Month", VI: "Tháng"},
 		ByAccount: {EN: "Bank account", VI: "Tài khoản ngân hàng"}, ByPrefix: {EN: "Payment code", VI: "Mã thanh toán"},
 		ByHour: {EN: "Hour", VI: "Giờ"}}[g]
 }

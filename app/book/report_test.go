@@ -178,7 +178,8 @@ func TestReportRefused(t *testing.T) {
 		{"to", ask("2023-12-01", "2026-12-01", "", 0)}, {"by", ask("2026-11-30", "2026-11-30", "year", 0)},
 		{"bank_account_id", ask("2026-11-30", "2026-11-30", "", 99)},
 	} {
-		if e, is := refused.err.(*app.Error); !is || e.Code != app.CodeValidation || len(e.Fields) != 1 || e.Fields[0].Field != refused.field {
+		if e, is := refused.err.(*app.Error); !is || e.Code != app.CodeValidation || len(e.Fields) != 1 ||
+			e.Fields[0].Field != refused.field {
 			t.Errorf("%s: %v", refused.field, refused.err)
 		}
 	}

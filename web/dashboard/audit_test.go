@@ -395,6 +395,7 @@ func TestDeedsOfPages(t *testing.T) {
 	d.through("POST /book/cash", book.DeedCash, 20_089, post(b, "/book/cash", "day", "2025-01-01", "amount", "5.000"))
 	d.through("POST /book/opening", book.DeedOpening, 1,
 		post(b, "/book/opening", "bank_account_id", "1", "day", "2025-01-01", "amount", "70.000"))
+	d.through("GET /report/file", book.DeedExport, 0, func() webtest.Answer { return b.Get("/report/file?format=csv") })
 	d.through("GET /book/file", book.DeedExport, 0, func() webtest.Answer { return b.Get("/book/file?format=csv&period=2025") })
 	d.through("POST /book/close", book.DeedClose, 1, post(b, "/book/close?period=2025"))
 	d.through("POST /book/open", book.DeedOpen, 1, post(b, "/book/open"))

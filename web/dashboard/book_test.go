@@ -14,6 +14,7 @@ import (
 	"baoco/app/access"
 	"baoco/app/apptest"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/xuri/excelize/v2"
 )
 
@@ -126,5 +127,41 @@ func TestBookIsPrintedOnA4(t *testing.T) {
 	if box == nil || !bytes.HasPrefix(box[1], []byte("59")) || !bytes.HasPrefix(box[2],
 		[]byte("84")) { // 210 × 297 mm are 595 × 842 points
 		t.Errorf("the pages are %q", box)
+	}
+}
+
+// The report of a period: its page, its files, and what is refused.
+func TestReportPage(t *testing.T) {
+	t.Parallel()
+	_, b := dayWorld(t)
+	b.Get("/report?from=2025-10-01&to=2025-10-31&by=month").Shows(t, "Report 10/2025", "All bank accounts", "1,907,000\u00a0₫",
+		"Before: 09/2025", `<path class="in" d="M`, `href="/report/file?by=month&format=xlsx&from=2025-10-01&to=2025-10-31"`)
+	b.Get("/report?by=hour").Shows(t, "This period isn’t over yet.")
+	for query, says := range map[string]string{
+		"from=2025-10-02&to=2025-10-01": "must not be before", "from=2999-01-01&to=2999-01-02": "has not begun yet",
+		"by=year": "must be day, week",
+		"from=x": "must be a date", "from=2020-01-01": "at most 3 years", "bank_account_id=99": "names nothing in this account",
+	} {
+		a := b.Get("/report?" + query)
+		a.WantStatus(t, http.StatusUnprocessableEntity)
+		a.Shows(t, says)
+		b.Get("/report/file?format=csv&"+query).WantStatus(t, http.StatusUnprocessableEntity)
+	}
+	a := b.Get("/report/file?from=2025-10-14&to=2025-10-14&by=hour&format=csv")
+	if got := a.Header.Get("Content-Disposition"); got != `attachment; filename="report-2025-10-14_2025-10-14.csv"` {
+		t.Error(got)
+	}
+	a.Shows(t, "Hour,Money in,Payments in,Money out,Payments out,In less out", "08:00,300000,1,50000,1,250000", "no time,7000,1,0,0,7000",
+		"Total,507000,3,50000,1,457000", "Before: 13/10/2025,")
+	f, err := excelize.OpenReader(strings.NewReader(b.Get("/report/file?from=2025-10-14&to=2025-10-14&format=xlsx").Body))
+	apptest.Must(t, err)
+	defer f.Close()
+	rows, err := f.GetRows(f.GetSheetList()[0])
+	apptest.Must(t, err)
+	want := [][]string{{"Report"}, {"Báo Có"}, {"All bank accounts"}, {"14/10/2025"},
+		{"Date", "Money in", "Payments in", "Money out", "Payments out", "In less out"}, {"14/10/2025", "507,000", "3", "50,000", "1", "457,000"},
+		{"Total", "507,000", "3", "50,000", "1", "457,000"}}
+	if diff := cmp.Diff(want, rows[:7]); diff != "" {
+		t.Error(diff)
 	}
 }

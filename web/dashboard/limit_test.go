@@ -72,6 +72,7 @@ var limitedRoutes = map[string][]string{
 
 	"GET /book/revenue": {"/book/revenue", "/book/revenue?show=not", "/book/revenue?period=1998", "/book/revenue?page=2"},
 
+	"GET /report": {"/report?from={yesterday}"}, "GET /report/file": {"/report/file?format=csv&from={yesterday}"},
 	"GET /book":       {"/book", "/book?period=1998", "/book?form=s2e&period=1998"},
 	"GET /book/sheet": {"/book/sheet", "/book/sheet?form=s2e", "/book/sheet?by=transaction", "/book/sheet?by=day-account"},
 	"GET /book/file":  {"/book/file?format=csv", "/book/file?format=csv&form=s2e", "/book/file?format=xlsx&by=transaction"},

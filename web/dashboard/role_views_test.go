@@ -113,7 +113,7 @@ func crawl(t *testing.T, w webtest.Bubble, cookies map[string]*http.Cookie) map[
 			continue
 		}
 		method := "GET"
-		if strings.HasPrefix(path, "/transactions/export") || strings.HasPrefix(path, "/book/file") ||
+		if strings.HasPrefix(path, "/transactions/export") || strings.HasPrefix(path, "/book/file") || strings.HasPrefix(path, "/report/file") ||
 			strings.HasPrefix(path, "/settings/audit/export") {
 			method = "HEAD" // a bubble's answers have no deadlines
 		}

@@ -52,6 +52,8 @@ o - - -  POST /payments/{id}/cancel
 o a - -  POST /payments/{id}/match
 o a - -  POST /payments/{id}/unmatch
 o a - -  GET  /day
+o a - -  GET  /report
+o a - -  GET  /report/file
 o a - -  GET  /book
 o a - -  GET  /book/sheet
 o a - -  GET  /book/file

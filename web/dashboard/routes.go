@@ -56,6 +56,8 @@ var table = []page{
 	{"POST", "/payments/{id}/match", seeMoney, (*Server).matchPayment, still},
 	{"POST", "/payments/{id}/unmatch", seeMoney, (*Server).unmatchPayment, still},
 	{"GET", "/day", seeMoney, (*Server).dayPage, live},
+	{"GET", reportPath, seeMoney, (*Server).reportPage, still},
+	{"GET", reportPath + "/file", seeMoney, (*Server).exportReport, still},
 	{"GET", bookPath, seeMoney, (*Server).bookPage, still},
 	{"GET", bookPath + "/sheet", seeMoney, (*Server).bookSheet, still},
 	{"GET", bookPath + "/file", seeMoney, (*Server).exportBook, lasting},
