@@ -177,3 +177,67 @@ func TestReportAmongAlerts(t *testing.T) {
 		s.close(t)
 	})
 }
+
+// The report of a month comes once, on the first of the next one at 8 or when the server is back.
+func TestReportOfTheMonth(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newChat()
+		s := openWith(t, newFile(t), nil, c)
+		s.bot(t)
+		must(t, s.Services.Alerts.SetAlertPreferences(t.Context(), 1, alert.Preferences{Lang: app.English, Muted: alert.Kinds}))
+		monthly := func(on bool) {
+			t.Helper()
+			must(t, s.Services.Alerts.SetMonthReport(t.Context(), 1, alert.Telegram, on, time.Now()))
+		}
+		sleep := func(text string) {
+			t.Helper()
+			at, err := app.ParseTime("2000-"+text+":00", s.Services.Ledger.Zone())
+			must(t, err)
+			time.Sleep(time.Until(at))
+		}
+		pause := func(text string) {
+			t.Helper()
+			s.close(t)
+			sleep(text)
+			again := openWith(t, s.Path, nil, c)
+			s.World, s.sender, s.courier = again.World, again.sender, nil
+			s.start(t)
+			time.Sleep(2 * time.Minute)
+		}
+		sleep("01-01 09:00")
+		monthly(true)
+		s.start(t)
+		s.Record("1")
+		s.Record("2")
+		pause("02-01 07:50")
+		c.wantTexts(t)
+		sleep("02-01 08:03")
+		january := "Báo Có · Report of the month 01/2000 … Money in: 400,000\u00a0₫\nPayments in: 2\nMoney out: 0\u00a0₫ … " +
+			"The month before, money in: 0\u00a0₫ (0)\n\nhttps://baoco.example.vn/report?from=2000-01-01&to=2000-01-31&by=day"
+		c.wantTexts(t, january)
+		pause("02-01 09:00") // a restart doesn't repeat it
+		pause("02-29 23:00")
+		c.wantTexts(t, january)
+		// The server is down on the first; of two months the last one is told.
+		february := "month 02/2000 … Money in: 0\u00a0₫ … The month before, money in: 400,000\u00a0₫ (2) … " +
+			"This is late: it could not be sent at 01/03 08:00."
+		pause("03-05 12:00")
+		c.wantTexts(t, january, february)
+		pause("05-02 12:00")
+		c.wantTexts(t, january, february, "month 04/2000 … This is late")
+		// Beside the report of a day, each comes by itself.
+		s.report(t, "08:00")
+		pause("06-01 07:30")
+		sleep("06-01 08:10")
+		c.wantTexts(t, january, february, "", "Day book 31/05/2000", "Day book 01/06/2000", "month 05/2000")
+		s.report(t, "")
+		monthly(false)
+		pause("07-03 12:00")
+		c.wantTexts(t, january, february, "", "", "", "")
+		monthly(true) // the first one is that of this month
+		pause("07-31 12:00")
+		c.wantTexts(t, january, february, "", "", "", "")
+		s.close(t)
+	})
+}

@@ -48,7 +48,7 @@ func (s *Store) SetAlertPreferences(ctx context.Context, accountID int64, p aler
 
 const (
 	alertChannelColumns = `c.id, c.account_id, c.medium, c.settings, c.version, c.set_at, c.sent_ms, c.failures, c.problem_en, c.problem_vi,
-		c.retry_ms, c.report_time, c.reported_day,
+		c.retry_ms, c.report_time, c.reported_day, coalesce(c.reported_month, 0),
 	f.channel_id IS NOT NULL, coalesce(f.bank_account_id, 0), coalesce(f.type, ''), coalesce(f.least, 0), coalesce(f.content, 0),
 	coalesce(f.told_to, 0), f.sent_ms,
 	coalesce(f.failures, 0), coalesce(f.problem_en, ''), coalesce(f.problem_vi, ''), f.retry_ms`
@@ -67,7 +67,7 @@ func (s *Store) scanAlertChannel(row scanner) (alert.Channel, error) {
 	var sealed []byte
 	f := &c.Feed
 	err := row.Scan(&c.ID, &c.AccountID, &c.Medium, &sealed, &c.Version, secondsInto(&c.SetAt), millisInto(&c.SentAt), &c.Failures,
-		&c.Problem.EN, &c.Problem.VI, millisInto(&c.RetryAt), &c.ReportTime, &c.ReportedDay,
+		&c.Problem.EN, &c.Problem.VI, millisInto(&c.RetryAt), &c.ReportTime, &c.ReportedDay, &c.ReportedMonth,
 		&f.On, &f.BankAccountID, &f.Type, &f.Least, &f.Content, &f.ToldTo, millisInto(&f.SentAt), &f.Failures, &f.Problem.EN, &f.Problem.VI,
 		millisInto(&f.RetryAt))
 	if err != nil {
@@ -147,6 +147,18 @@ func (s *Store) SetReport(ctx context.Context, accountID int64, medium alert.Med
 	})
 }
 
+func (s *Store) SetMonthReport(ctx context.Context, accountID int64, medium alert.Medium, month app.Day) error {
+	return s.write(ctx, func(tx *tx) error {
+		id, err := txAlertChannel(tx, accountID, medium)
+		if err != nil {
+			return err
+		}
+		tx.exec(`UPDATE alert_channels SET reported_month = ? WHERE id = ?`, nullIfZero(int64(month)), id)
+		return tx.auditChange(ctx, accountID, app.DeedAlertChange, id,
+			app.AuditNamed(string(medium)).Changed("month_report", month == 0, month != 0))
+	})
+}
+
 // txAlertChannel finds the channel of a medium.
 func txAlertChannel(tx *tx, accountID int64, medium alert.Medium) (int64, error) {
 	id, err := scanOne[int64](tx.queryRow(`SELECT id FROM alert_channels WHERE account_id = ? AND medium = ?`, accountID, string(medium)))
@@ -180,9 +192,9 @@ func (s *Store) SettleAlert(ctx context.Context, o alert.Outcome) error {
 			return nil
 		}
 		tx.exec(`UPDATE alert_channels SET sent_ms = ?, failures = ?, problem_en = ?, problem_vi = ?, retry_ms = ?,
-				reported_day = iif(report_time = ?, ?, reported_day) WHERE id = ?`,
+				reported_day = iif(report_time = ?, ?, reported_day), reported_month = iif(reported_month IS NULL, NULL, ?) WHERE id = ?`,
 			unixMilliOrNull(c.SentAt), c.Failures, c.Problem.EN, c.Problem.VI, unixMilliOrNull(c.RetryAt), string(c.ReportTime),
-			int64(c.ReportedDay), c.ID)
+			int64(c.ReportedDay), nullIfZero(int64(c.ReportedMonth)), c.ID)
 		return keepAlertMessage(tx, c.AccountID, *o.Message)
 	})
 }

@@ -33,6 +33,7 @@ var (
 		"PutAside", "LinkRefund", "UnlinkRefund", "CreateStream",
 		"UpdateStream", "RotateStreamSecret", "ToggleStream", "DeleteStream", "CreateWebhook", "UpdateWebhook", "ToggleWebhook", "ChangeSecrets",
 		"AddTest", "Resend", "ResendMany", "Replay", "SendNow", "SendWaiting", "SetAlertPreferences", "SetAlertChannel", "SetReport",
+		"SetMonthReport",
 		"SetPaymentFeed", "NoteAlertTest", "SetMark", "AddRule", "RemoveRule",
 		"CloseBooks", "OpenBooks", "SetHeading", "SetCash", "SetOpening",
 		"Prune", "ScheduledBackup", "SetDailyBackup", "RecordInbound", // of what a person typed or imported

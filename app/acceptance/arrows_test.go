@@ -87,7 +87,7 @@ var (
 		"app/vietqr":       {},
 		"app/webpush":      {},
 		"app/access":       {"baoco/app", "baoco/app/passkey", "baoco/app/password", "baoco/app/secondfactor"},
-		"app/alert": {"baoco/app", "baoco/app/delivery", "baoco/app/inbound", "baoco/app/payment", "baoco/app/stream",
+		"app/alert": {"baoco/app", "baoco/app/book", "baoco/app/delivery", "baoco/app/inbound", "baoco/app/payment", "baoco/app/stream",
 			"baoco/app/target", "baoco/app/upkeep", "baoco/app/webpush"},
 		"app/delivery": {"baoco/app", "baoco/app/appsscript", "baoco/app/exactjson", "baoco/app/target"},
 		"app/inbound":  {"baoco/app", "baoco/app/delivery", "baoco/app/fold", "baoco/app/target"},

@@ -180,11 +180,15 @@ func (s *Service) alertChannel(ctx context.Context, c Channel, in upkeep.Install
 		return Alerted{c, err, false}, true
 	}
 	o := Outcome{Channel: c, Conditions: news.conditions}
-	day, due, err := s.reportDue(c, now)
+	day, dayDue, err := s.reportDue(c, now)
 	if err != nil {
 		return Alerted{c, err, false}, true
 	}
-	reports := due && news.none()
+	month, monthDue, err := s.monthDue(c, now)
+	if err != nil {
+		return Alerted{c, err, false}, true
+	}
+	reports := (dayDue || monthDue) && news.none()
 	if news.none() && !reports || c.waits(now) {
 		if news.changed {
 			err = s.store.SettleAlert(ctx, o)
@@ -192,9 +196,12 @@ func (s *Service) alertChannel(ctx context.Context, c Channel, in upkeep.Install
 		return Alerted{c, err, false}, err != nil
 	}
 	var message Message
-	if reports {
+	switch {
+	case reports && dayDue:
 		message, err = s.reportMessage(ctx, c, day, in, now)
-	} else {
+	case reports:
+		message, err = s.monthMessage(ctx, c, month, in, now)
+	default:
 		message, err = s.alertMessage(ctx, c, news, in)
 	}
 	if err != nil {
@@ -208,8 +215,11 @@ func (s *Service) alertChannel(ctx context.Context, c Channel, in upkeep.Install
 	o.Message = &message
 	if message.settle(err); message.Sent {
 		o.Conditions = news.told(now)
-		if reports {
+		switch {
+		case reports && dayDue:
 			o.Channel.ReportedDay = day
+		case reports:
+			o.Channel.ReportedMonth = month
 		}
 	}
 	changed := o.Channel.attempted(message, err, now)

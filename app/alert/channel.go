@@ -103,6 +103,8 @@ type Channel struct {
 
 	ReportTime  ReportTime
 	ReportedDay app.Day // of the last report
+	// ReportedMonth is the first day of the month of the last report of a month; 0: it gets none.
+	ReportedMonth app.Day
 
 	SentAt   time.Time // when a message last went out, tests apart; zero: never
 	Failures int       // in a row, since then

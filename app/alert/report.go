@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/book"
 	"baoco/app/upkeep"
 )
 
@@ -24,6 +25,11 @@ func (r ReportTime) closing(day app.Day, zone *time.Location) (time.Time, error)
 	if r.night() {
 		day++
 	}
+	return r.at(day, zone)
+}
+
+// at is the time on a day.
+func (r ReportTime) at(day app.Day, zone *time.Location) (time.Time, error) {
 	return app.ParseTime(day.String()+" "+string(r)+":00", zone)
 }
 
@@ -72,6 +78,84 @@ func (s *Service) reportDue(c Channel, now time.Time) (day app.Day, due bool, er
 	return day, err == nil && (c.ReportedDay < day || c.ReportedDay > app.DayOf(now, s.zone)), err
 }
 
+// monthTime is when, on the first of a month, the report of the month before is due.
+const monthTime = "08:00"
+
+// lastMonth is the last month whose report was due at now, and when it was.
+func (s *Service) lastMonth(now time.Time) (month app.Day, due time.Time, err error) {
+	first := app.DayOf(now, s.zone).MonthStart()
+	due, err = ReportTime(monthTime).at(first, s.zone)
+	if err == nil && due.After(now) {
+		first = (first - 1).MonthStart()
+		due, err = ReportTime(monthTime).at(first, s.zone)
+	}
+	return (first - 1).MonthStart(), due, err
+}
+
+// SetMonthReport says whether a channel gets the report of a month on the first of the next one.
+func (s *Service) SetMonthReport(ctx context.Context, accountID int64, medium Medium, on bool, now time.Time) error {
+	c, err := s.AlertChannel(ctx, accountID, medium)
+	if err != nil || (c.ReportedMonth != 0) == on {
+		return err
+	}
+	var month app.Day
+	if on {
+		if month, _, err = s.lastMonth(now); err != nil {
+			return err
+		}
+	}
+	return s.store.SetMonthReport(ctx, accountID, medium, month)
+}
+
+// monthDue gives the month of which the channel is to get the report at now, as reportDue does.
+func (s *Service) monthDue(c Channel, now time.Time) (month app.Day, due bool, err error) {
+	if c.ReportedMonth == 0 {
+		return 0, false, nil
+	}
+	month, _, err = s.lastMonth(now)
+	return month, err == nil && (c.ReportedMonth < month || c.ReportedMonth > app.DayOf(now, s.zone)), err
+}
+
+// monthMessage writes the report of a month.
+func (s *Service) monthMessage(ctx context.Context, c Channel, month app.Day, in upkeep.Installation, now time.Time) (Message, error) {
+	p, err := s.AlertPreferences(ctx, c.AccountID)
+	if err != nil {
+		return Message{}, err
+	}
+	a, err := s.rooms.Ledger.Account(ctx, c.AccountID)
+	if err != nil {
+		return Message{}, err
+	}
+	asked := book.ReportRequest{First: month, Last: (month + 31).MonthStart() - 1, By: book.ByMonth}
+	r, err := s.rooms.Books.Report(ctx, c.AccountID, asked, now)
+	if err != nil {
+		return Message{}, err
+	}
+	_, due, err := s.lastMonth(now)
+	if err != nil {
+		return Message{}, err
+	}
+	w := reportWriter{lang: p.Lang}
+	for _, column := range r.Columns() {
+		text := w.money(column.Of(r.Total))
+		if column.Count {
+			text = app.GroupDigits(column.Of(r.Total), w.lang)
+		}
+		w.line(column.Name.In(w.lang) + ": " + text)
+	}
+	w.line("")
+	w.line(w.amounts("The month before, money in", "Tiền vào tháng trước đó", r.Before.In))
+	w.line("")
+	if now.Sub(due) > reportLate {
+		at := due.Format("02/01 15:04")
+		w.line(app.Textf("This is late: it could not be sent at %s.", "Tin này gửi muộn: lúc %s chưa gửi được.", at).In(w.lang))
+	}
+	if in.BaseURL != "" {
+		w.line(in.BaseURL + "/report?from=" + r.First.String() + "&to=" + r.Last.String() + "&by=day")
+	}
+	return w.message(c, alertSender(a)+" · "+w.t("Report of the month ", "Báo cáo tháng ")+r.Name(), r.Total.In.Total), nil
+}
+
 // reportLate is how long after closing time a report says that it is late.
 const reportLate = 30 * time.Minute
 
@@ -85,7 +169,7 @@ func (s *Service) reportMessage(ctx context.Context, c Channel, day app.Day, in 
 	if err != nil {
 		return Message{}, err
 	}
-	book, err := s.rooms.Ledger.DayBook(ctx, c.AccountID, day)
+	sums, err := s.rooms.Ledger.DayBook(ctx, c.AccountID, day)
 	if err != nil {
 		return Message{}, err
 	}
@@ -94,10 +178,10 @@ func (s *Service) reportMessage(ctx context.Context, c Channel, day app.Day, in 
 		return Message{}, err
 	}
 	w := reportWriter{lang: p.Lang}
-	w.line(w.amounts("Money in", "Tiền vào", book.In))
-	w.line(w.amounts("Money out", "Tiền ra", book.Out))
-	w.line(w.amounts("A week before, money in", "Tiền vào cùng thứ tuần trước", book.WeekBefore.In))
-	for _, b := range book.Banks {
+	w.line(w.amounts("Money in", "Tiền vào", sums.In))
+	w.line(w.amounts("Money out", "Tiền ra", sums.Out))
+	w.line(w.amounts("A week before, money in", "Tiền vào cùng thứ tuần trước", sums.WeekBefore.In))
+	for _, b := range sums.Banks {
 		w.line("")
 		w.bank(b)
 	}
@@ -111,12 +195,7 @@ func (s *Service) reportMessage(ctx context.Context, c Channel, day app.Day, in 
 	if in.BaseURL != "" {
 		w.line(in.BaseURL + DayPath(day))
 	}
-	name := alertSender(a) + " · " + w.t("Day book ", "Sổ ngày ") + day.Date().Format("02/01/2006")
-	return Message{
-		Medium:  c.Medium,
-		Subject: name + ": +" + w.money(book.In.Total),
-		Text:    name + "\n\n" + strings.TrimSpace(strings.Join(w.lines, "\n")),
-	}, nil
+	return w.message(c, alertSender(a)+" · "+w.t("Day book ", "Sổ ngày ")+day.Date().Format("02/01/2006"), sums.In.Total), nil
 }
 
 // reportWriter gathers the lines of a report.
@@ -126,6 +205,12 @@ type reportWriter struct {
 }
 
 func (w *reportWriter) line(text string) { w.lines = append(w.lines, text) }
+
+// message is the message with a name, about so much money in.
+func (w *reportWriter) message(c Channel, name string, in int64) Message {
+	return Message{Medium: c.Medium, Subject: name + ": +" + w.money(in),
+		Text: name + "\n\n" + strings.TrimSpace(strings.Join(w.lines, "\n"))}
+}
 
 func (w *reportWriter) t(en, vi string) string { return app.Text{EN: en, VI: vi}.In(w.lang) }
 

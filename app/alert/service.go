@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/book"
 	"baoco/app/delivery"
 	"baoco/app/inbound"
 	"baoco/app/payment"
@@ -30,6 +31,7 @@ type Config struct {
 // Rooms are the services of which alerts tell.
 type Rooms struct {
 	Ledger     *app.Service
+	Books      *book.Service
 	Payments   *payment.Service
 	Deliveries *delivery.Service
 	Inbound    *inbound.Service

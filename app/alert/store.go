@@ -39,6 +39,8 @@ type Store interface {
 	// SetReport keeps when the channel of a medium gets the report of the day.
 	// reported is the last day that needs none any more.
 	SetReport(ctx context.Context, accountID int64, medium Medium, at ReportTime, reported app.Day) error
+	// SetMonthReport keeps the last month whose report the channel of a medium needs no more; 0: it gets none.
+	SetMonthReport(ctx context.Context, accountID int64, medium Medium, month app.Day) error
 	// AlertConditions lists what a channel knows, in the order of its making;
 	// none for an unknown channel.
 	AlertConditions(ctx context.Context, channelID int64) ([]Condition, error)

@@ -102,9 +102,10 @@ var fields = map[string]field{
 	"lang": {name: app.Text{EN: "language", VI: "ngôn ngữ"}, value: choice(map[string]app.Text{
 		string(app.English): {EN: "English", VI: "Tiếng Anh"}, string(app.Vietnamese): {EN: "Vietnamese", VI: "Tiếng Việt"},
 	})},
-	"muted":       {name: app.Text{EN: "list of muted kinds", VI: "danh sách loại bị tắt"}, value: alertNames},
-	"daily_at":    {name: app.Text{EN: "time of the daily backup", VI: "giờ sao lưu hằng ngày"}},
-	"report_time": {name: app.Text{EN: "time of the day’s report", VI: "giờ gửi sổ ngày"}},
+	"muted":        {name: app.Text{EN: "list of muted kinds", VI: "danh sách loại bị tắt"}, value: alertNames},
+	"daily_at":     {name: app.Text{EN: "time of the daily backup", VI: "giờ sao lưu hằng ngày"}},
+	"month_report": {name: app.Text{EN: "report of the month", VI: "báo cáo tháng"}},
+	"report_time":  {name: app.Text{EN: "time of the day’s report", VI: "giờ gửi sổ ngày"}},
 	"payment_feed": {
 		on:  app.Text{EN: "set which payments are told with {of}", VI: "đặt những khoản tiền được báo cùng {of}"},
 		off: app.Text{EN: "ended the messages about payments with {of}", VI: "ngừng báo các khoản tiền cùng {of}"},

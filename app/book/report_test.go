@@ -183,7 +183,8 @@ func TestReportRefused(t *testing.T) {
 			t.Errorf("%s: %v", refused.field, refused.err)
 		}
 	}
-	for _, err := range []error{ask("2023-12-02", "2026-12-01", "", 0), ask("", "2026-12-31", book.ByHour, s.banks[0].ID), ask("", "", "", 0)} {
+	for _, err := range []error{ask("2023-12-02", "2026-12-01", "", 0), ask("", "2026-12-31", book.ByHour, s.banks[0].ID),
+		ask("", "", "", 0)} {
 		apptest.Must(t, err)
 	}
 }

@@ -65,6 +65,8 @@ func alertCommand() *cli.Command {
 					terminal.Suggest(cli.StringFlag{Name: "lang", Usage: "`LANGUAGE` of the alerts: %s"}, app.Vietnamese, app.English),
 					terminal.Choices(cli.StringSliceFlag{Name: "mute", Usage: "`KIND` to stop alerting about: %s (repeatable)"}, alert.Kinds),
 					&cli.StringFlag{Name: "report", Usage: "`TIME` at which every channel gets the report of the day, such as 21:30, or off"},
+					terminal.Choice(cli.StringFlag{Name: "month-report",
+						Usage: "the report of the month before, on the first at 08:00, by every channel: %s"}, "on", "off"),
 					terminal.Choices(cli.StringSliceFlag{Name: "unmute", Usage: "`KIND` to alert about again (repeatable)"}, alert.Kinds),
 				),
 				Action: session.WithoutArguments(setAlertPreferences),
@@ -138,8 +140,8 @@ func setAlertPreferences(c *cli.Context, s *session.Session) error {
 	if err := s.Services.Alerts.SetAlertPreferences(c.Context, s.Account, p); err != nil {
 		return err
 	}
-	if c.IsSet("report") {
-		if err := setReport(c, s); err != nil {
+	if c.IsSet("report") || c.IsSet("month-report") {
+		if err := setReports(c, s); err != nil {
 			return err
 		}
 	}
@@ -147,8 +149,8 @@ func setAlertPreferences(c *cli.Context, s *session.Session) error {
 		map[app.Lang]string{app.Vietnamese: "Vietnamese", app.English: "English"}[p.Lang], alertedKinds(p))
 }
 
-// setReport sets when every channel gets the report of the day.
-func setReport(c *cli.Context, s *session.Session) error {
+// setReports sets when every channel gets the report of the day, and whether it gets that of the month.
+func setReports(c *cli.Context, s *session.Session) error {
 	at := alert.ReportTime(c.String("report"))
 	if at == "off" {
 		at = ""
@@ -158,8 +160,11 @@ func setReport(c *cli.Context, s *session.Session) error {
 		err = alert.ErrNoChannel
 	}
 	for _, channel := range channels {
-		if err == nil {
+		if err == nil && c.IsSet("report") {
 			err = s.Services.Alerts.SetReport(c.Context, s.Account, channel.Medium, at, s.Now)
+		}
+		if err == nil && c.IsSet("month-report") {
+			err = s.Services.Alerts.SetMonthReport(c.Context, s.Account, channel.Medium, c.String("month-report") == "on", s.Now)
 		}
 	}
 	return err
@@ -204,6 +209,7 @@ type alertChannelJSON struct {
 	Problem  string             `json:"problem"`
 	RetryAt  *string            `json:"retry_at"`
 	Report   alert.ReportTime   `json:"report_time,omitempty"`
+	Monthly  bool               `json:"month_report,omitempty"`
 	Payments *paymentFeedJSON   `json:"payments,omitempty"`
 }
 
@@ -212,7 +218,7 @@ func encodeAlertChannel(s *session.Session, c alert.Channel) alertChannelJSON {
 	v := alertChannelJSON{
 		c.Medium, []string{c.Telegram.Chat}, c.Telegram.APIURL, e.Host, e.Port, e.Security, e.Username, e.From,
 		app.FormatTime(c.SetAt, zone), api.TimeOrNull(c.SentAt, zone), c.Failures, c.Problem.EN,
-		api.TimeOrNull(c.RetryAt, zone), c.ReportTime, nil,
+		api.TimeOrNull(c.RetryAt, zone), c.ReportTime, c.ReportedMonth != 0, nil,
 	}
 	switch {
 	case c.Medium == alert.Email:

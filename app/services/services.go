@@ -79,7 +79,8 @@ func New(c Config) *All {
 		a.Ledger, a.Deliveries)
 	a.Streams = stream.NewService(c.Store, stream.Config{Targets: c.Targets, OpenBroker: c.OpenBroker}, a.Ledger)
 	a.Alerts = alert.NewService(c.Store, alert.Config{Targets: c.Targets, Send: c.Alert, TelegramChats: c.TelegramChats, Push: c.Push},
-		alert.Rooms{Ledger: a.Ledger, Payments: a.Payments, Deliveries: a.Deliveries, Inbound: a.Inbound, Streams: a.Streams, Upkeep: a.Upkeep})
+		alert.Rooms{Ledger: a.Ledger, Books: a.Books, Payments: a.Payments, Deliveries: a.Deliveries, Inbound: a.Inbound, Streams: a.Streams,
+			Upkeep: a.Upkeep})
 	return a
 }
 

@@ -144,3 +144,6 @@ CREATE TABLE refunds (
 ) STRICT;
 CREATE INDEX refunds_of ON refunds (of_id);
 CREATE INDEX refunds_account ON refunds (account_id, occurred_at);
+
+-- The first day of the month of the last report of a month that a channel got; NULL: it gets none.
+ALTER TABLE alert_channels ADD COLUMN reported_month INTEGER;

@@ -57,8 +57,8 @@ type sentAlerts struct {
 
 // sentReport is the form of the report of the day.
 type sentReport struct {
-	at    alert.ReportTime
-	media []string
+	at            alert.ReportTime
+	media, months []string // that get the report of the day, and of the month
 }
 
 // of is the time of the report by a channel; empty: it gets none.
@@ -110,6 +110,9 @@ func savedReport(channels []alert.Channel) (saved app.Text) {
 		if c.ReportTime != "" {
 			name, at := c.Medium.Name(), " "+string(c.ReportTime)+" "
 			saved.EN, saved.VI = saved.EN+name.EN+at, saved.VI+name.VI+at
+		}
+		if c.ReportedMonth != 0 {
+			saved.EN, saved.VI = saved.EN+c.Medium.Name().EN+" month ", saved.VI+c.Medium.Name().VI+" tháng "
 		}
 	}
 	return app.Text{EN: strings.TrimSpace(saved.EN), VI: strings.TrimSpace(saved.VI)}
@@ -183,7 +186,10 @@ func (s *Server) showAlerts(v *visit, sent sentAlerts, wrong error) error {
 	cards := map[alert.Medium]alertCard{}
 	for _, c := range channels {
 		if sent.report != nil {
-			c.ReportTime = sent.report.of(c.Medium)
+			c.ReportTime, c.ReportedMonth = sent.report.of(c.Medium), 0
+			if slices.Contains(sent.report.months, string(c.Medium)) {
+				c.ReportedMonth = 1
+			}
 		}
 		data.Report = cmp.Or(data.Report, c.ReportTime)
 		cards[c.Medium] = alertCard{Channel: c, Saved: savedChannel(channels, c.Medium), Remove: s.alertRemoval(v, c.Medium), Banks: banks}
@@ -316,13 +322,17 @@ func (s *Server) setReport(v *visit) error {
 	if err != nil {
 		return err
 	}
-	sent := sentReport{at: alert.ReportTime(v.PostFormValue("report_time")), media: v.PostForm["medium"]}
+	sent := sentReport{at: alert.ReportTime(v.PostFormValue("report_time")), media: v.PostForm["medium"], months: v.PostForm["month_medium"]}
 	if err := v.unchanged(savedReport(channels)); err != nil {
 		return s.showAlerts(v, sentAlerts{report: &sent}, err)
 	}
 	for _, c := range channels {
 		if err := s.Services.Alerts.SetReport(v.Context(), v.account.ID, c.Medium, sent.of(c.Medium), v.now); err != nil {
 			return s.showAlerts(v, sentAlerts{report: &sent}, err)
+		}
+		monthly := slices.Contains(sent.months, string(c.Medium))
+		if err := s.Services.Alerts.SetMonthReport(v.Context(), v.account.ID, c.Medium, monthly, v.now); err != nil {
+			return err
 		}
 	}
 	return s.redirect(v, "/settings/alerts", app.Text{EN: "Your choice is kept.", VI: "Đã lưu lựa chọn."})

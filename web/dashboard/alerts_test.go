@@ -334,7 +334,10 @@ func TestReportOfTheDay(t *testing.T) {
 	if at() != "22:15" {
 		t.Errorf("at %s", at())
 	}
+	b.Post("/settings/alerts/report", "report_time", "22:15", "month_medium", "telegram").Goes(t, "/settings/alerts")
+	b.Get("/settings/alerts").Shows(t, `name="month_medium" value="telegram" checked`)
 	b.Post("/settings/alerts/report", "report_time", "22:15").Goes(t, "/settings/alerts")
+	b.Get("/settings/alerts").Hides(t, `name="month_medium" value="telegram" checked`)
 	if at() != "" {
 		t.Errorf("at %s", at())
 	}

@@ -140,7 +140,7 @@ func TestReportPage(t *testing.T) {
 	for query, says := range map[string]string{
 		"from=2025-10-02&to=2025-10-01": "must not be before", "from=2999-01-01&to=2999-01-02": "has not begun yet",
 		"by=year": "must be day, week",
-		"from=x": "must be a date", "from=2020-01-01": "at most 3 years", "bank_account_id=99": "names nothing in this account",
+		"from=x":  "must be a date", "from=2020-01-01": "at most 3 years", "bank_account_id=99": "names nothing in this account",
 	} {
 		a := b.Get("/report?" + query)
 		a.WantStatus(t, http.StatusUnprocessableEntity)
