@@ -204,9 +204,9 @@ func (l *ledger) step() {
 				}
 			}
 		}
-	case n < 97:
+	case n < 98:
 		l.refund()
-	case n < 99:
+	default:
 		l.zone, _ = time.LoadLocation([]string{"Asia/Ho_Chi_Minh", "Pacific/Auckland", "America/Los_Angeles", "Asia/Kathmandu"}[l.random.IntN(4)])
 		apptest.Must(t, l.Store.SetZone(ctx, l.zone.String()))
 		l.Services = apptest.Over(t, l.Store, services.Config{})

@@ -151,11 +151,17 @@ func (l *ledger) checkReport() {
 	l.want(fmt.Sprintf("report %+v", asked), want, got)
 }
 
-// refund links money out with money in before it, where that may be.
+// refund links money out with the first money in that it may give back.
 func (l *ledger) refund() {
-	out, in := l.pick(), l.pick()
-	if out != nil && l.refunds[out.ID] == 0 && l.Store.LinkRefund(l.T.Context(), 1, out.ID, in.ID) == nil {
-		l.refunds[out.ID] = in.ID
+	out := l.pick()
+	if out == nil || out.Type != app.Out || l.refunds[out.ID] != 0 {
+		return
+	}
+	for _, in := range l.rows {
+		if l.Store.LinkRefund(l.T.Context(), 1, out.ID, in.ID) == nil {
+			l.refunds[out.ID] = in.ID
+			return
+		}
 	}
 }
 

@@ -69,6 +69,7 @@ var deedsOfCommands = []struct {
 	{"source remove 2", app.DeedSourceRemove, 2},
 	{"bank unlink 1", app.DeedBankAccountUnlink, 1},
 	{"book s2e --period 2025 --format csv", book.DeedExport, 0},
+	{"report --format csv", book.DeedExport, 0},
 	{"book close --period 2025", book.DeedClose, 1},
 	{"book open", book.DeedOpen, 1},
 	{"counter create till", app.DeedCounterLinkCreate, 1},
