@@ -2,16 +2,12 @@ package api
 
 import (
 	"cmp"
-	"net/http"
 
 	"baoco/app"
 )
 
-func (s *Server) overview(w http.ResponseWriter, q *Request) error {
+func (s *Server) overview(q *Request) error {
 	o, err := s.service.Ledger.Overview(q.Context(), q.account())
-	if err != nil {
-		return err
-	}
 	type overview struct {
 		TotalTransactions int64 `json:"total_transactions"`
 		TotalIn           int64 `json:"total_in"`
@@ -20,34 +16,25 @@ func (s *Server) overview(w http.ResponseWriter, q *Request) error {
 		WebhooksSent      int64 `json:"webhooks_sent"`
 		WebhooksErrors    int64 `json:"webhooks_errors"`
 	}
-	return q.answer(w, http.StatusOK, "Overview of all time.", "Tổng quan từ trước đến nay.",
+	return q.ok(err, "Overview of all time.", "Tổng quan từ trước đến nay.",
 		member{"overview", overview{o.Transactions, o.TotalIn, o.TotalOut, o.BankAccounts, o.WebhooksSent, o.WebhooksErrors}})
 }
 
-func (s *Server) period(w http.ResponseWriter, q *Request) error {
+func (s *Server) period(q *Request) error {
 	window := cmp.Or(app.Range(q.URL.Query().Get("range")), app.RangeMonthly)
 	rows, err := s.service.Ledger.Period(q.Context(), q.account(), window, q.now)
-	if err != nil {
-		return err
-	}
 	type row struct {
 		Date  string        `json:"date"`
 		Type  app.Direction `json:"type"`
 		Count int64         `json:"count"`
 		Total int64         `json:"total"`
 	}
-	data := make([]row, len(rows))
-	for i, p := range rows {
-		data[i] = row{p.Day.String(), p.Type, p.Count, p.Total}
-	}
-	return q.answer(w, http.StatusOK, "Statistics by day.", "Thống kê theo ngày.", member{"range", window}, member{"data", data})
+	data := all(rows, func(p app.PeriodRow) row { return row{p.Day.String(), p.Type, p.Count, p.Total} })
+	return q.ok(err, "Statistics by day.", "Thống kê theo ngày.", member{"range", window}, member{"data", data})
 }
 
-func (s *Server) accountStatus(w http.ResponseWriter, q *Request) error {
+func (s *Server) accountStatus(q *Request) error {
 	a, err := s.service.Ledger.AccountStatus(q.Context(), q.account())
-	if err != nil {
-		return err
-	}
 	type account struct {
 		Plan            string `json:"plan"`
 		ExpiresAt       string `json:"expires_at"`
@@ -56,7 +43,7 @@ func (s *Server) accountStatus(w http.ResponseWriter, q *Request) error {
 		MaxBankAccounts int    `json:"max_bank_accounts"`
 		Webhooks        int64  `json:"webhooks"`
 	}
-	return q.answer(w, http.StatusOK, "Plan of the account.", "Gói dịch vụ của tài khoản.",
+	return q.ok(err, "Plan of the account.", "Gói dịch vụ của tài khoản.",
 		member{"account",
-			account{a.Plan, app.FormatExpiry(a.ExpiresAt, s.service.Ledger.Zone()), a.IsTrial, a.BankAccounts, a.MaxBankAccounts, a.Webhooks}})
+			account{a.Plan, app.FormatExpiry(a.ExpiresAt, s.zone), a.IsTrial, a.BankAccounts, a.MaxBankAccounts, a.Webhooks}})
 }

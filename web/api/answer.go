@@ -19,7 +19,7 @@ type member struct {
 // answer writes a success: status true, the message in the caller's language,
 // and the members in their order. The error is always nil, so that a handler can
 // end with the call.
-func (q *Request) answer(w http.ResponseWriter, status int, en, vi string, members ...member) error {
+func (q *Request) answer(status int, en, vi string, members ...member) error {
 	var body bytes.Buffer
 	encoder := json.NewEncoder(&body)
 	encoder.SetEscapeHTML(false)
@@ -32,6 +32,24 @@ func (q *Request) answer(w http.ResponseWriter, status int, en, vi string, membe
 		body.Truncate(body.Len() - 1) // the line break that Encode adds
 	}
 	body.WriteString("}\n")
-	wire.WriteBody(w, status, body.Bytes())
+	wire.WriteBody(q.writer, status, body.Bytes())
 	return nil
+}
+
+// ok answers with the members where err is nil, and returns err otherwise. The members
+// are made before it looks, of zero values where there is an error.
+func (q *Request) ok(err error, en, vi string, members ...member) error {
+	if err != nil {
+		return err
+	}
+	return q.answer(http.StatusOK, en, vi, members...)
+}
+
+// all is what encode makes of each element of list.
+func all[T, J any](list []T, encode func(T) J) []J {
+	encoded := make([]J, len(list))
+	for i, element := range list {
+		encoded[i] = encode(element)
+	}
+	return encoded
 }

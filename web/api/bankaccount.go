@@ -30,19 +30,16 @@ func EncodeBankAccount(b app.BankAccount, zone *time.Location) BankAccountJSON {
 		b.Receiving(), b.ContentPrefix}
 }
 
-func (s *Server) listBankAccounts(w http.ResponseWriter, q *Request) error {
+func (s *Server) listBankAccounts(q *Request) error {
 	encoded, pages, err := listed(s, q, s.service.Ledger.BankAccounts, func(b app.BankAccount) BankAccountJSON {
-		return EncodeBankAccount(b, s.service.Ledger.Zone())
+		return EncodeBankAccount(b, s.zone)
 	})
-	if err != nil {
-		return err
-	}
-	return q.answer(w, http.StatusOK, "Bank accounts.", "Danh sách tài khoản ngân hàng.", member{"bank_accounts", encoded},
+	return q.ok(err, "Bank accounts.", "Danh sách tài khoản ngân hàng.", member{"bank_accounts", encoded},
 		member{"pagination", pages})
 }
 
 // linkBankAccount links a bank account. What waited for it is recorded with it.
-func (s *Server) linkBankAccount(w http.ResponseWriter, q *Request) error {
+func (s *Server) linkBankAccount(q *Request) error {
 	f, err := q.fields("bank", "account_number", "account_name", "pending", "notify", "receiving_numbers", "content_prefix")
 	if err != nil {
 		return err
@@ -61,11 +58,11 @@ func (s *Server) linkBankAccount(w http.ResponseWriter, q *Request) error {
 		return err
 	}
 	if r.Before {
-		return q.answer(w, http.StatusOK, "The bank account was linked before.", "Tài khoản ngân hàng đã được liên kết trước đó.",
-			member{"bank_account", EncodeBankAccount(r.BankAccount, s.service.Ledger.Zone())})
+		return q.answer(http.StatusOK, "The bank account was linked before.", "Tài khoản ngân hàng đã được liên kết trước đó.",
+			member{"bank_account", EncodeBankAccount(r.BankAccount, s.zone)})
 	}
-	return q.answer(w, http.StatusCreated, "Bank account linked.", "Đã liên kết tài khoản ngân hàng.",
-		member{"bank_account", EncodeBankAccount(r.BankAccount, s.service.Ledger.Zone())}, member{"waiting_recorded", r.Recorded},
+	return q.answer(http.StatusCreated, "Bank account linked.", "Đã liên kết tài khoản ngân hàng.",
+		member{"bank_account", EncodeBankAccount(r.BankAccount, s.zone)}, member{"waiting_recorded", r.Recorded},
 		member{"more", r.More}, member{"deliveries", r.Deliveries})
 }
 
@@ -92,7 +89,7 @@ func (f *fields) receiving(r app.BankAccountReceiving) app.BankAccountReceiving 
 }
 
 // updateBankAccount corrects the holder's name, and changes how customers pay a bank account.
-func (s *Server) updateBankAccount(w http.ResponseWriter, q *Request) error {
+func (s *Server) updateBankAccount(q *Request) error {
 	b, err := s.service.Ledger.BankAccount(q.Context(), q.account(), q.pathID())
 	if err != nil {
 		return err
@@ -122,34 +119,29 @@ func (s *Server) updateBankAccount(w http.ResponseWriter, q *Request) error {
 			return err
 		}
 	}
-	return q.answer(w, http.StatusOK, "The bank account was updated.", "Đã cập nhật tài khoản ngân hàng.",
-		member{"bank_account", EncodeBankAccount(b, s.service.Ledger.Zone())})
+	return q.answer(http.StatusOK, "The bank account was updated.", "Đã cập nhật tài khoản ngân hàng.",
+		member{"bank_account", EncodeBankAccount(b, s.zone)})
 }
 
-func (s *Server) unlinkBankAccount(w http.ResponseWriter, q *Request) error {
-	if err := s.service.Ledger.UnlinkBankAccount(q.Context(), q.account(), q.pathID(), q.now); err != nil {
-		return err
-	}
-	return q.answer(w, http.StatusOK, "The bank account was unlinked; its transactions stay.",
+func (s *Server) unlinkBankAccount(q *Request) error {
+	err := s.service.Ledger.UnlinkBankAccount(q.Context(), q.account(), q.pathID(), q.now)
+	return q.ok(err, "The bank account was unlinked; its transactions stay.",
 		"Đã huỷ liên kết tài khoản ngân hàng; các giao dịch vẫn được giữ.")
 }
 
-func (s *Server) showBankAccount(w http.ResponseWriter, q *Request) error {
+func (s *Server) showBankAccount(q *Request) error {
 	b, err := s.service.Ledger.BankAccount(q.Context(), q.account(), q.pathID())
-	if err != nil {
-		return err
-	}
-	return q.answer(w, http.StatusOK, "The bank account.", "Tài khoản ngân hàng.",
-		member{"bank_account", EncodeBankAccount(b, s.service.Ledger.Zone())})
+	return q.ok(err, "The bank account.", "Tài khoản ngân hàng.",
+		member{"bank_account", EncodeBankAccount(b, s.zone)})
 }
 
 // bankAccountQR makes the VietQR code of a transfer to a bank account.
-func (s *Server) bankAccountQR(w http.ResponseWriter, q *Request) error {
+func (s *Server) bankAccountQR(q *Request) error {
 	b, err := s.service.Ledger.BankAccount(q.Context(), q.account(), q.pathID())
 	if err != nil {
 		return err
 	}
-	p := wire.ParamsOf(q.Request, s.service.Ledger.Zone())
+	p := wire.ParamsOf(q.Request, s.zone)
 	amount := p.Amount("amount")
 	to, err := b.PayTo(p.Values.Get("receiving_number"))
 	p.Bad.Merge(err)
@@ -162,20 +154,17 @@ func (s *Server) bankAccountQR(w http.ResponseWriter, q *Request) error {
 	if err != nil {
 		return err
 	}
-	return q.answer(w, http.StatusOK, "The VietQR code.", "Mã VietQR.", member{"bank_account_id", b.ID}, member{"amount", OrNull(amount)},
+	return q.answer(http.StatusOK, "The VietQR code.", "Mã VietQR.", member{"bank_account_id", b.ID}, member{"amount", OrNull(amount)},
 		member{"content", transfer.Content},
 		member{"qr", text}, member{"svg", vietqr.SVG(code)}, member{"png", code.PNG()})
 }
 
-func (s *Server) bankAccountSummary(w http.ResponseWriter, q *Request) error {
+func (s *Server) bankAccountSummary(q *Request) error {
 	page, err := s.listPage(q)
 	if err != nil {
 		return err
 	}
 	list, err := s.service.Ledger.BankAccountSummaries(q.Context(), q.account(), q.now)
-	if err != nil {
-		return err
-	}
 	list, pages := paged(list, page)
 	type bank struct {
 		ID                    int64                 `json:"id"`
@@ -200,19 +189,16 @@ func (s *Server) bankAccountSummary(w http.ResponseWriter, q *Request) error {
 			week.Count, week.Total, month.Count, month.Total,
 		}
 	}
-	return q.answer(w, http.StatusOK, "Summary of the bank accounts.", "Tổng hợp theo tài khoản ngân hàng.", member{"banks", banks},
+	return q.ok(err, "Summary of the bank accounts.", "Tổng hợp theo tài khoản ngân hàng.", member{"banks", banks},
 		member{"pagination", pages})
 }
 
-func (s *Server) toggleBankAccount(w http.ResponseWriter, q *Request) error {
+func (s *Server) toggleBankAccount(q *Request) error {
 	b, err := s.service.Ledger.ToggleBankAccount(q.Context(), q.account(), q.pathID(), q.now)
-	if err != nil {
-		return err
-	}
 	message := app.Text{EN: "The bank account was activated.", VI: "Đã kích hoạt tài khoản ngân hàng."}
 	if b.Status == app.BankAccountInactive {
 		message = app.Text{EN: "The bank account was deactivated; its transactions are recorded but not notified.",
 			VI: "Đã tắt tài khoản ngân hàng; giao dịch vẫn được ghi nhận nhưng cửa hàng không được báo."}
 	}
-	return q.answer(w, http.StatusOK, message.EN, message.VI, member{"bank_account", EncodeBankAccount(b, s.service.Ledger.Zone())})
+	return q.ok(err, message.EN, message.VI, member{"bank_account", EncodeBankAccount(b, s.zone)})
 }

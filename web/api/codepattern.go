@@ -24,27 +24,21 @@ func EncodeCodePattern(p app.CodePattern, zone *time.Location) CodePatternJSON {
 	return CodePatternJSON{p.ID, p.Prefix, p.Least, p.Most, p.Alphabet, app.FormatTime(p.CreatedAt, zone)}
 }
 
-func (s *Server) listCodePatterns(w http.ResponseWriter, q *Request) error {
+func (s *Server) listCodePatterns(q *Request) error {
 	encoded, pages, err := listed(s, q, s.service.Ledger.CodePatterns, func(p app.CodePattern) CodePatternJSON {
-		return EncodeCodePattern(p, s.service.Ledger.Zone())
+		return EncodeCodePattern(p, s.zone)
 	})
-	if err != nil {
-		return err
-	}
-	return q.answer(w, http.StatusOK, "Code patterns.", "Danh sách mẫu mã thanh toán.", member{"code_patterns", encoded},
+	return q.ok(err, "Code patterns.", "Danh sách mẫu mã thanh toán.", member{"code_patterns", encoded},
 		member{"pagination", pages})
 }
 
-func (s *Server) showCodePattern(w http.ResponseWriter, q *Request) error {
+func (s *Server) showCodePattern(q *Request) error {
 	p, err := s.service.Ledger.CodePattern(q.Context(), q.account(), q.pathID())
-	if err != nil {
-		return err
-	}
-	return q.answer(w, http.StatusOK, "The code pattern.", "Mẫu mã thanh toán.",
-		member{"code_pattern", EncodeCodePattern(p, s.service.Ledger.Zone())})
+	return q.ok(err, "The code pattern.", "Mẫu mã thanh toán.",
+		member{"code_pattern", EncodeCodePattern(p, s.zone)})
 }
 
-func (s *Server) createCodePattern(w http.ResponseWriter, q *Request) error {
+func (s *Server) createCodePattern(q *Request) error {
 	f, err := q.fields("prefix", "min_length", "max_length", "alphabet")
 	if err != nil {
 		return err
@@ -61,9 +55,9 @@ func (s *Server) createCodePattern(w http.ResponseWriter, q *Request) error {
 	if err != nil {
 		return err
 	}
-	return q.answer(w, http.StatusCreated, "The code pattern was created. Transactions that are recorded from now on are read by it.",
+	return q.answer(http.StatusCreated, "The code pattern was created. Transactions that are recorded from now on are read by it.",
 		"Đã tạo mẫu mã thanh toán. Giao dịch ghi nhận từ bây giờ sẽ được đọc theo mẫu này.",
-		member{"code_pattern", EncodeCodePattern(p, s.service.Ledger.Zone())})
+		member{"code_pattern", EncodeCodePattern(p, s.zone)})
 }
 
 // codeLength reads how many characters follow a prefix.
@@ -75,10 +69,8 @@ func (f *fields) codeLength(name string) int {
 		app.Text{EN: "must be a whole number from 3 to 23", VI: "phải là số nguyên từ 3 đến 23"})
 }
 
-func (s *Server) deleteCodePattern(w http.ResponseWriter, q *Request) error {
-	if err := s.service.Ledger.DeleteCodePattern(q.Context(), q.account(), q.pathID(), q.now); err != nil {
-		return err
-	}
-	return q.answer(w, http.StatusOK, "The code pattern was deleted; the codes of transactions stay.",
+func (s *Server) deleteCodePattern(q *Request) error {
+	err := s.service.Ledger.DeleteCodePattern(q.Context(), q.account(), q.pathID(), q.now)
+	return q.ok(err, "The code pattern was deleted; the codes of transactions stay.",
 		"Đã xoá mẫu mã thanh toán; mã của các giao dịch vẫn được giữ.")
 }

@@ -76,7 +76,7 @@ func paginate(p app.Page, total int64) pagination {
 // listPage reads the page of a list that is never long: the zero value, which is all of
 // it, where neither page nor per_page is given.
 func (s *Server) listPage(q *Request) (app.Page, error) {
-	p := wire.ParamsOf(q.Request, s.service.Ledger.Zone())
+	p := wire.ParamsOf(q.Request, s.zone)
 	page := p.ListPage(app.MaxPageSize)
 	return page, p.Bad.Err()
 }
@@ -91,11 +91,7 @@ func listed[T, J any](
 	}
 	list, err := read(q.Context(), q.account())
 	list, pages = paged(list, page)
-	encoded = make([]J, len(list))
-	for i, one := range list {
-		encoded[i] = encode(one)
-	}
-	return encoded, pages, err
+	return all(list, encode), pages, err
 }
 
 // paged gives a page of a list.
@@ -108,35 +104,26 @@ func paged[T any](list []T, page app.Page) ([]T, pagination) {
 	return list[first:min(first+int64(page.Size), total)], paginate(page, total)
 }
 
-func (s *Server) history(w http.ResponseWriter, q *Request) error {
-	p := wire.ParamsOf(q.Request, s.service.Ledger.Zone())
+func (s *Server) history(q *Request) error {
+	p := wire.ParamsOf(q.Request, s.zone)
 	f := p.HistoryFilter()
 	f.Page = p.Page()
 	if err := p.Bad.Err(); err != nil {
 		return err
 	}
 	list, total, err := s.service.Deliveries.History(q.Context(), q.account(), f)
-	if err != nil {
-		return err
-	}
-	encoded := make([]HistoryJSON, len(list))
-	for i, a := range list {
-		encoded[i] = EncodeAttempt(a, s.service.Ledger.Zone(), wire.Lang(q.Request))
-	}
-	return q.answer(w, http.StatusOK, "History of the webhooks.", "Lịch sử gửi webhook.", member{"history", encoded},
+	encoded := all(list, func(a delivery.Attempt) HistoryJSON { return EncodeAttempt(a, s.zone, wire.Lang(q.Request)) })
+	return q.ok(err, "History of the webhooks.", "Lịch sử gửi webhook.", member{"history", encoded},
 		member{"pagination", paginate(f.Page, total)})
 }
 
-func (s *Server) showHistory(w http.ResponseWriter, q *Request) error {
+func (s *Server) showHistory(q *Request) error {
 	a, err := s.service.Deliveries.HistoryRecord(q.Context(), q.account(), q.pathID())
-	if err != nil {
-		return err
-	}
-	return q.answer(w, http.StatusOK, "The history record.", "Bản ghi lịch sử.",
-		member{"history_record", EncodeAttempt(a, s.service.Ledger.Zone(), wire.Lang(q.Request))})
+	return q.ok(err, "The history record.", "Bản ghi lịch sử.",
+		member{"history_record", EncodeAttempt(a, s.zone, wire.Lang(q.Request))})
 }
 
-func (s *Server) resend(w http.ResponseWriter, q *Request) error {
+func (s *Server) resend(q *Request) error {
 	id := q.pathID()
 	key, err := q.idempotencyKey()
 	if err != nil {
@@ -149,12 +136,12 @@ func (s *Server) resend(w http.ResponseWriter, q *Request) error {
 	if err != nil {
 		return err
 	}
-	return q.answer(w, http.StatusAccepted, "The transaction was resent.", "Đã gửi lại giao dịch.",
+	return q.answer(http.StatusAccepted, "The transaction was resent.", "Đã gửi lại giao dịch.",
 		member{"delivery_id", strconv.FormatInt(d.ID, 10)})
 }
 
 // sendNow makes a pending delivery due at once.
-func (s *Server) sendNow(w http.ResponseWriter, q *Request) error {
+func (s *Server) sendNow(q *Request) error {
 	id, found := delivery.ParseID(q.PathValue("id"))
 	if !found {
 		return delivery.ErrNoDelivery
@@ -162,13 +149,13 @@ func (s *Server) sendNow(w http.ResponseWriter, q *Request) error {
 	if err := s.service.Deliveries.SendNow(q.Context(), q.account(), id, app.IdempotencyKey{}, q.now); err != nil {
 		return err
 	}
-	return q.answer(w, http.StatusAccepted, "The delivery is sent now.", "Đang gửi ngay thông báo này.",
+	return q.answer(http.StatusAccepted, "The delivery is sent now.", "Đang gửi ngay thông báo này.",
 		member{"delivery_id", strconv.FormatInt(id, 10)})
 }
 
 // replay resends every failed delivery of a webhook, of all time or of a
 // window of creation.
-func (s *Server) replay(w http.ResponseWriter, q *Request) error {
+func (s *Server) replay(q *Request) error {
 	hook, err := s.service.Deliveries.Webhook(q.Context(), q.account(), q.pathID())
 	if err != nil {
 		return err
@@ -182,7 +169,7 @@ func (s *Server) replay(w http.ResponseWriter, q *Request) error {
 		if text == nil {
 			return time.Time{}
 		}
-		t, err := app.ParseBound(*text, upper, s.service.Ledger.Zone())
+		t, err := app.ParseBound(*text, upper, s.zone)
 		if err != nil {
 			f.bad.Add(name, "must be a date as Y-m-d or Y-m-d H:i:s", "phải là ngày dạng Y-m-d hoặc Y-m-d H:i:s")
 		}
@@ -201,20 +188,17 @@ func (s *Server) replay(w http.ResponseWriter, q *Request) error {
 		return err
 	}
 	text := app.Textf("Failed deliveries that are being resent: %d.", "Số giao dịch gửi thất bại đang được gửi lại: %d.", n)
-	return q.answer(w, http.StatusAccepted, text.EN, text.VI, member{"deliveries", n})
+	return q.answer(http.StatusAccepted, text.EN, text.VI, member{"deliveries", n})
 }
 
 // testWebhook sends a sample and answers with the result.
-func (s *Server) testWebhook(w http.ResponseWriter, q *Request) error {
+func (s *Server) testWebhook(q *Request) error {
 	a, err := s.service.Deliveries.TestWebhook(q.Context(), q.account(), q.pathID(), q.now)
-	if err != nil {
-		return err
-	}
 	message := app.Text{EN: "The receiver accepted the test.", VI: "Máy chủ nhận đã chấp nhận yêu cầu thử."}
 	if !a.Result.OK() {
 		message = app.Text{EN: "The test was sent, but the receiver did not accept it.",
 			VI: "Đã gửi yêu cầu thử nhưng máy chủ nhận không chấp nhận."}
 	}
-	return q.answer(w, http.StatusOK, message.EN, message.VI,
-		member{"success", a.Result.OK()}, member{"result", EncodeAttempt(a, s.service.Ledger.Zone(), wire.Lang(q.Request))})
+	return q.ok(err, message.EN, message.VI,
+		member{"success", a.Result.OK()}, member{"result", EncodeAttempt(a, s.zone, wire.Lang(q.Request))})
 }

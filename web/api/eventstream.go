@@ -73,8 +73,8 @@ type eventStream struct {
 	failed bool          // the last reading failed
 }
 
-func (s *Server) streamTransactions(w http.ResponseWriter, q *Request) error {
-	p := wire.ParamsOf(q.Request, s.service.Ledger.Zone())
+func (s *Server) streamTransactions(q *Request) error {
+	p := wire.ParamsOf(q.Request, s.zone)
 	f := app.TransactionFilter{BankAccountID: p.ID("bank_account_id"), Type: p.Direction()}
 	codePrefix := p.Values.Get("code_prefix")
 	if codePrefix != "" {
@@ -102,7 +102,7 @@ func (s *Server) streamTransactions(w http.ResponseWriter, q *Request) error {
 	if since != nil { // it is told what was removed while it was away
 		e.begin, e.has, e.told = 0, *since, 0
 	}
-	e.EventStream = wire.OpenEventStream(w, q.Request, s.closing, e.allowed, eventBeat)
+	e.EventStream = wire.OpenEventStream(q.writer, q.Request, s.closing, e.allowed, eventBeat)
 	defer e.Close()
 	if q.Method != http.MethodHead {
 		e.run(told)

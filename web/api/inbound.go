@@ -80,17 +80,13 @@ type InboundEventBodyJSON struct {
 
 // EncodeInboundEvent writes e with its times in zone, for a reader of lang.
 func EncodeInboundEvent(e inbound.Event, zone *time.Location, lang app.Lang) InboundEventJSON {
-	encoded := InboundEventJSON{
+	return InboundEventJSON{
 		ID: e.ID, SourceID: OrNull(e.SourceID), Source: OrNull(e.SourceName), Provider: OrNull(e.Provider),
 		Channel: e.Channel, ReceivedAt: app.FormatTime(e.ReceivedAt, zone),
 		Recorded: e.Recorded, Duplicates: e.Duplicates, Unassigned: e.Unassigned, Conflicts: e.Conflicts, Rejected: e.Rejected,
 		MayRepeat: int(e.OpenBy.MayBeRepeats), Open: e.Open,
-		Items: make([]InboundItemJSON, len(e.Items)),
+		Items: all(e.Items, func(i inbound.Item) InboundItemJSON { return InboundItemJSON{i.ID, encodeNamed(i, zone, lang)} }),
 	}
-	for n, i := range e.Items {
-		encoded.Items[n] = InboundItemJSON{i.ID, encodeNamed(i, zone, lang)}
-	}
-	return encoded
 }
 
 func encodeNamed(e inbound.Item, zone *time.Location, lang app.Lang) InboundNamedJSON {
@@ -142,8 +138,8 @@ func OrNull[T comparable](v T) *T {
 	return &v
 }
 
-func (s *Server) listInbound(w http.ResponseWriter, q *Request) error {
-	p := wire.ParamsOf(q.Request, s.service.Ledger.Zone())
+func (s *Server) listInbound(q *Request) error {
+	p := wire.ParamsOf(q.Request, s.zone)
 	f := inbound.Filter{SourceID: p.ID("source_id"), From: p.Bound("from", false), To: p.Bound("to", true), Page: p.Page()}
 	switch state := p.Values.Get("state"); state {
 	case "":
@@ -160,33 +156,24 @@ func (s *Server) listInbound(w http.ResponseWriter, q *Request) error {
 		return err
 	}
 	list, total, err := s.service.Inbound.InboundEvents(q.Context(), q.account(), f)
-	if err != nil {
-		return err
-	}
-	encoded := make([]InboundEventJSON, len(list))
-	for i, e := range list {
-		encoded[i] = EncodeInboundEvent(e, s.service.Ledger.Zone(), wire.Lang(q.Request))
-	}
-	return q.answer(w, http.StatusOK, "Inbound log.", "Lịch sử nhận.", member{"events", encoded},
+	encoded := all(list, func(e inbound.Event) InboundEventJSON { return EncodeInboundEvent(e, s.zone, wire.Lang(q.Request)) })
+	return q.ok(err, "Inbound log.", "Lịch sử nhận.", member{"events", encoded},
 		member{"pagination", paginate(f.Page, total)})
 }
 
-func (s *Server) showInbound(w http.ResponseWriter, q *Request) error {
+func (s *Server) showInbound(q *Request) error {
 	e, err := s.service.Inbound.ReadInboundEvent(q.Context(), q.account(), q.pathID())
-	if err != nil {
-		return err
-	}
-	return q.answer(w, http.StatusOK, "Inbound event.", "Lần nhận.",
-		member{"event", EncodeInboundBody(e, s.service.Ledger.Zone(), wire.Lang(q.Request))})
+	return q.ok(err, "Inbound event.", "Lần nhận.",
+		member{"event", EncodeInboundBody(e, s.zone, wire.Lang(q.Request))})
 }
 
 // retryInbound reads the body of an event again.
-func (s *Server) retryInbound(w http.ResponseWriter, q *Request) error {
+func (s *Server) retryInbound(q *Request) error {
 	r, err := s.service.Inbound.RetryInbound(q.Context(), q.account(), q.pathID(), q.now)
 	if err != nil {
 		return err
 	}
-	wire.WriteJSON(w, http.StatusOK, struct {
+	wire.WriteJSON(q.writer, http.StatusOK, struct {
 		wire.Envelope
 		InboundCountsJSON
 	}{wire.OK(q.Request, "The event was read again.", "Đã xử lý lại lần nhận."), EncodeInboundCounts(r)})
@@ -209,7 +196,7 @@ func EncodeInboundCounts(r inbound.Recording) InboundCountsJSON {
 }
 
 // settleInbound takes what a person says of an item that may be a repeat.
-func (s *Server) settleInbound(w http.ResponseWriter, q *Request) error {
+func (s *Server) settleInbound(q *Request) error {
 	e, err := s.service.Inbound.InboundEvent(q.Context(), q.account(), q.pathID())
 	if err != nil {
 		return err
@@ -235,15 +222,12 @@ func (s *Server) settleInbound(w http.ResponseWriter, q *Request) error {
 	settled, err := s.service.Inbound.SettleRepeat(q.Context(), q.account(), inbound.RepeatSettle{
 		EventID: e.ID, ItemID: item, TransactionID: transaction, Repeat: *repeat,
 	}, q.now)
-	if err != nil {
-		return err
-	}
-	return q.answer(w, http.StatusOK, "The item is settled.", "Đã xác nhận.",
+	return q.ok(err, "The item is settled.", "Đã xác nhận.",
 		member{"state", settled.Outcome}, member{"transaction_id", strconv.FormatInt(settled.TransactionID, 10)},
 		member{"deliveries", len(settled.Webhooks)})
 }
 
-func (s *Server) discardInbound(w http.ResponseWriter, q *Request) error {
+func (s *Server) discardInbound(q *Request) error {
 	e, err := s.service.Inbound.InboundEvent(q.Context(), q.account(), q.pathID())
 	if err != nil {
 		return err
@@ -262,10 +246,7 @@ func (s *Server) discardInbound(w http.ResponseWriter, q *Request) error {
 	} else {
 		n, err = s.service.Inbound.DiscardInbound(q.Context(), q.account(), e.ID)
 	}
-	if err != nil {
-		return err
-	}
-	return q.answer(w, http.StatusOK, "What needed attention was closed.", "Đã đóng những mục cần xử lý.", member{"discarded", n})
+	return q.ok(err, "What needed attention was closed.", "Đã đóng những mục cần xử lý.", member{"discarded", n})
 }
 
 // InboundLinkJSON is the result of linking an event to a bank account.
@@ -283,15 +264,12 @@ type InboundLinkJSON struct {
 
 // EncodeInboundLink writes r with its times in zone.
 func EncodeInboundLink(r inbound.EventLinkResult, zone *time.Location) InboundLinkJSON {
-	ids := make([]string, len(r.TransactionIDs))
-	for i, id := range r.TransactionIDs {
-		ids[i] = strconv.FormatInt(id, 10)
-	}
+	ids := all(r.TransactionIDs, func(id int64) string { return strconv.FormatInt(id, 10) })
 	return InboundLinkJSON{r.Recorded, r.Duplicates, ids, r.Waiting, r.More, r.Open, r.Deliveries, r.Linked,
 		EncodeBankAccount(r.BankAccount, zone)}
 }
 
-func (s *Server) linkInbound(w http.ResponseWriter, q *Request) error {
+func (s *Server) linkInbound(q *Request) error {
 	e, err := s.service.Inbound.InboundEvent(q.Context(), q.account(), q.pathID())
 	if err != nil {
 		return err
@@ -311,9 +289,9 @@ func (s *Server) linkInbound(w http.ResponseWriter, q *Request) error {
 	if err != nil {
 		return err
 	}
-	wire.WriteJSON(w, http.StatusOK, struct {
+	wire.WriteJSON(q.writer, http.StatusOK, struct {
 		wire.Envelope
 		InboundLinkJSON
-	}{wire.OK(q.Request, "The transactions were recorded.", "Đã ghi nhận các giao dịch."), EncodeInboundLink(r, s.service.Ledger.Zone())})
+	}{wire.OK(q.Request, "The transactions were recorded.", "Đã ghi nhận các giao dịch."), EncodeInboundLink(r, s.zone)})
 	return nil
 }

@@ -70,8 +70,8 @@ func EncodePaymentTransfer(t payment.Transfer, zone *time.Location) PaymentTrans
 	return PaymentTransferJSON{EncodeTransaction(t.Transaction, zone), t.FoundBy, t.Late, app.FormatTime(t.MatchedAt, zone)}
 }
 
-func (s *Server) listPaymentRequests(w http.ResponseWriter, q *Request) error {
-	p := wire.ParamsOf(q.Request, s.service.Ledger.Zone())
+func (s *Server) listPaymentRequests(q *Request) error {
+	p := wire.ParamsOf(q.Request, s.zone)
 	f := payment.Filter{
 		Status: app.PaymentStatus(p.Values.Get("status")), BankAccountID: p.ID("bank_account_id"), Reference: p.Values.Get("reference"),
 		Code: app.ReadCodeFilter("code", p.Values.Get("code"), &p.Bad), From: p.Bound("from", false), To: p.Bound("to", true), Page: p.Page(),
@@ -84,14 +84,8 @@ func (s *Server) listPaymentRequests(w http.ResponseWriter, q *Request) error {
 		return err
 	}
 	page, err := s.service.Payments.PaymentRequests(q.Context(), q.account(), f, q.now)
-	if err != nil {
-		return err
-	}
-	list := make([]PaymentRequestJSON, len(page.Rows))
-	for i, r := range page.Rows {
-		list[i] = EncodePaymentRequest(r, s.service.Ledger.Zone(), q.now)
-	}
-	return q.answer(w, http.StatusOK, "Payment requests.", "Danh sách yêu cầu thanh toán.", member{"payment_requests", list},
+	list := all(page.Rows, func(r payment.Request) PaymentRequestJSON { return EncodePaymentRequest(r, s.zone, q.now) })
+	return q.ok(err, "Payment requests.", "Danh sách yêu cầu thanh toán.", member{"payment_requests", list},
 		member{"amount", page.Due}, member{"received", page.Received}, member{"pagination", paginate(f.Page, page.Total)})
 }
 
@@ -110,8 +104,8 @@ func EncodeUnmatched(t payment.UnmatchedTransaction, zone *time.Location, now ti
 	return encoded
 }
 
-func (s *Server) listUnmatched(w http.ResponseWriter, q *Request) error {
-	p := wire.ParamsOf(q.Request, s.service.Ledger.Zone())
+func (s *Server) listUnmatched(q *Request) error {
+	p := wire.ParamsOf(q.Request, s.zone)
 	f := payment.UnmatchedFilter{Page: p.Page()}
 	if aside := p.Truth("put_aside"); aside != nil {
 		f.Aside = *aside
@@ -120,19 +114,13 @@ func (s *Server) listUnmatched(w http.ResponseWriter, q *Request) error {
 		return err
 	}
 	rows, total, err := s.service.Payments.UnmatchedTransactions(q.Context(), q.account(), f, q.now)
-	if err != nil {
-		return err
-	}
-	list := make([]UnmatchedJSON, len(rows))
-	for i, t := range rows {
-		list[i] = EncodeUnmatched(t, s.service.Ledger.Zone(), q.now)
-	}
-	return q.answer(w, http.StatusOK, "Money in without a payment request.", "Tiền vào chưa ghép với yêu cầu thanh toán nào.",
+	list := all(rows, func(t payment.UnmatchedTransaction) UnmatchedJSON { return EncodeUnmatched(t, s.zone, q.now) })
+	return q.ok(err, "Money in without a payment request.", "Tiền vào chưa ghép với yêu cầu thanh toán nào.",
 		member{"transactions", list}, member{"pagination", paginate(f.Page, total)})
 }
 
 // putAside notes that a transaction belongs to no order, or undoes that.
-func (s *Server) putAside(w http.ResponseWriter, q *Request) error {
+func (s *Server) putAside(q *Request) error {
 	t, err := s.service.Ledger.Transaction(q.Context(), q.account(), q.pathID())
 	if err != nil {
 		return err
@@ -146,13 +134,11 @@ func (s *Server) putAside(w http.ResponseWriter, q *Request) error {
 		f.bad.Add("put_aside", "is required", "là bắt buộc")
 		return f.bad.Err()
 	}
-	if err := s.service.Payments.PutAside(q.Context(), q.account(), t.ID, *aside); err != nil {
-		return err
-	}
-	return q.answer(w, http.StatusOK, "Saved.", "Đã lưu.", member{"transaction_id", strconv.FormatInt(t.ID, 10)}, member{"put_aside", *aside})
+	err = s.service.Payments.PutAside(q.Context(), q.account(), t.ID, *aside)
+	return q.ok(err, "Saved.", "Đã lưu.", member{"transaction_id", strconv.FormatInt(t.ID, 10)}, member{"put_aside", *aside})
 }
 
-func (s *Server) createPaymentRequest(w http.ResponseWriter, q *Request) error {
+func (s *Server) createPaymentRequest(q *Request) error {
 	f, err := q.fields("amount", "bank_account_id", "reference", "code", "prefix", "expires_in", "return_url", "distinct_amount",
 		"receiving_number")
 	if err != nil {
@@ -179,8 +165,8 @@ func (s *Server) createPaymentRequest(w http.ResponseWriter, q *Request) error {
 	if err != nil {
 		return err
 	}
-	return q.answer(w, http.StatusCreated, "The payment request was created.", "Đã tạo yêu cầu thanh toán.",
-		member{"payment_request", EncodePaymentRequest(r, s.service.Ledger.Zone(), q.now)})
+	return q.answer(http.StatusCreated, "The payment request was created.", "Đã tạo yêu cầu thanh toán.",
+		member{"payment_request", EncodePaymentRequest(r, s.zone, q.now)})
 }
 
 // amount reads an amount in VND, a number or a text as programs write it; 0 where it is
@@ -202,25 +188,19 @@ func (f *fields) amount(name string) int64 {
 	return n
 }
 
-func (s *Server) showPaymentRequest(w http.ResponseWriter, q *Request) error {
+func (s *Server) showPaymentRequest(q *Request) error {
 	r, err := s.service.Payments.PaymentRequest(q.Context(), q.account(), q.pathID())
 	if err != nil {
 		return err
 	}
 	transfers, err := s.service.Payments.PaymentTransfers(q.Context(), q.account(), r.ID, app.MaxPageSize)
-	if err != nil {
-		return err
-	}
-	list := make([]PaymentTransferJSON, len(transfers))
-	for i, t := range transfers {
-		list[i] = EncodePaymentTransfer(t, s.service.Ledger.Zone())
-	}
-	return q.answer(w, http.StatusOK, "The payment request.", "Yêu cầu thanh toán.",
-		member{"payment_request", EncodePaymentRequest(r, s.service.Ledger.Zone(), q.now)}, member{"transactions", list})
+	list := all(transfers, func(t payment.Transfer) PaymentTransferJSON { return EncodePaymentTransfer(t, s.zone) })
+	return q.ok(err, "The payment request.", "Yêu cầu thanh toán.",
+		member{"payment_request", EncodePaymentRequest(r, s.zone, q.now)}, member{"transactions", list})
 }
 
 // paymentRequestQR makes the VietQR code of what is still to be paid.
-func (s *Server) paymentRequestQR(w http.ResponseWriter, q *Request) error {
+func (s *Server) paymentRequestQR(q *Request) error {
 	r, err := s.service.Payments.PaymentRequest(q.Context(), q.account(), q.pathID())
 	if err != nil {
 		return err
@@ -236,44 +216,35 @@ func (s *Server) paymentRequestQR(w http.ResponseWriter, q *Request) error {
 	if err != nil {
 		return err
 	}
-	return q.answer(w, http.StatusOK, "The VietQR code.", "Mã VietQR.", member{"payment_request_id", r.ID}, member{"amount", transfer.Amount},
+	return q.answer(http.StatusOK, "The VietQR code.", "Mã VietQR.", member{"payment_request_id", r.ID}, member{"amount", transfer.Amount},
 		member{"content", transfer.Content},
 		member{"qr", text}, member{"svg", vietqr.SVG(code)}, member{"png", code.PNG()})
 }
 
-func (s *Server) cancelPaymentRequest(w http.ResponseWriter, q *Request) error {
+func (s *Server) cancelPaymentRequest(q *Request) error {
 	r, err := s.service.Payments.CancelPaymentRequest(q.Context(), q.account(), q.pathID(), q.now)
-	if err != nil {
-		return err
-	}
-	return q.answer(w, http.StatusOK, "The payment request was cancelled.", "Đã huỷ yêu cầu thanh toán.",
-		member{"payment_request", EncodePaymentRequest(r, s.service.Ledger.Zone(), q.now)})
+	return q.ok(err, "The payment request was cancelled.", "Đã huỷ yêu cầu thanh toán.",
+		member{"payment_request", EncodePaymentRequest(r, s.zone, q.now)})
 }
 
-func (s *Server) matchTransaction(w http.ResponseWriter, q *Request) error {
+func (s *Server) matchTransaction(q *Request) error {
 	id, transaction, err := s.match(q)
 	if err != nil {
 		return err
 	}
 	r, err := s.service.Payments.MatchTransaction(q.Context(), q.account(), id, transaction, q.now)
-	if err != nil {
-		return err
-	}
-	return q.answer(w, http.StatusOK, "The transaction was matched with the payment request.", "Đã ghép giao dịch với yêu cầu thanh toán.",
-		member{"payment_request", EncodePaymentRequest(r, s.service.Ledger.Zone(), q.now)})
+	return q.ok(err, "The transaction was matched with the payment request.", "Đã ghép giao dịch với yêu cầu thanh toán.",
+		member{"payment_request", EncodePaymentRequest(r, s.zone, q.now)})
 }
 
-func (s *Server) unmatchTransaction(w http.ResponseWriter, q *Request) error {
+func (s *Server) unmatchTransaction(q *Request) error {
 	id, transaction, err := s.match(q)
 	if err != nil {
 		return err
 	}
 	r, err := s.service.Payments.UnmatchTransaction(q.Context(), q.account(), id, transaction)
-	if err != nil {
-		return err
-	}
-	return q.answer(w, http.StatusOK, "The transaction is no longer matched with the payment request.",
-		"Đã bỏ ghép giao dịch với yêu cầu thanh toán.", member{"payment_request", EncodePaymentRequest(r, s.service.Ledger.Zone(), q.now)})
+	return q.ok(err, "The transaction is no longer matched with the payment request.",
+		"Đã bỏ ghép giao dịch với yêu cầu thanh toán.", member{"payment_request", EncodePaymentRequest(r, s.zone, q.now)})
 }
 
 // match reads the payment request in the path and the transaction in the body.

@@ -8,8 +8,8 @@ import (
 	"baoco/web/wire"
 )
 
-func (s *Server) report(w http.ResponseWriter, q *Request) error {
-	p := wire.Params{Values: q.URL.Query(), Zone: s.service.Ledger.Zone()}
+func (s *Server) report(q *Request) error {
+	p := wire.Params{Values: q.URL.Query(), Zone: s.zone}
 	bank := p.ID("bank_account_id")
 	asked, err := book.ReadReport(p.Values.Get("from"), p.Values.Get("to"), book.Grouping(p.Values.Get("by")), bank,
 		app.DayOf(q.now, p.Zone))
@@ -23,7 +23,7 @@ func (s *Server) report(w http.ResponseWriter, q *Request) error {
 	if err != nil {
 		return err
 	}
-	return q.answer(w, http.StatusOK, "Report of a period.", "Báo cáo theo kỳ.", member{"report", EncodeReport(r)})
+	return q.answer(http.StatusOK, "Report of a period.", "Báo cáo theo kỳ.", member{"report", EncodeReport(r)})
 }
 
 // ReportJSON is a report. What there is nothing of is left out.

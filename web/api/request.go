@@ -20,6 +20,7 @@ import (
 // Request is one authenticated request of the management API.
 type Request struct {
 	*http.Request
+	writer   http.ResponseWriter
 	endpoint string // the route's method and path
 	key      access.APIKey
 	body     exactjson.Value // null where none was sent
@@ -35,7 +36,7 @@ func (s *Server) management(rt route) http.HandlerFunc {
 	limit := s.perClass[rt.limit]
 	name := rt.method + " " + rt.path
 	return func(w http.ResponseWriter, r *http.Request) {
-		q := &Request{Request: r, endpoint: name, now: time.Now()}
+		q := &Request{Request: r, writer: w, endpoint: name, now: time.Now()}
 		var err error
 		if q.key, err = s.authenticate(r, q.now); err != nil {
 			status, body := s.AuthErrorBody(w, r, err, q.now)
@@ -64,7 +65,7 @@ func (s *Server) management(rt route) http.HandlerFunc {
 			err = q.readBody(rt.body)
 		}
 		if err == nil {
-			err = rt.handle(s, w, q)
+			err = rt.handle(s, q)
 		}
 		if err != nil {
 			s.WriteError(w, r, err)

@@ -4,7 +4,7 @@ package api
 
 import (
 	"cmp"
-	"net/http"
+	"time"
 
 	"baoco/app/delivery"
 	"baoco/app/services"
@@ -24,7 +24,8 @@ type Config struct {
 type Server struct {
 	*wire.Responder
 	service   *services.All
-	perClass  [2]int // limits by class
+	zone      *time.Location // of the times in answers
+	perClass  [2]int         // limits by class
 	limits    wire.Buckets[keyRoute]
 	userAgent string // of what is sent for a request
 
@@ -37,7 +38,8 @@ type Server struct {
 // New makes the server of the management API.
 func New(responder *wire.Responder, c Config) *Server {
 	s := &Server{
-		Responder: responder, service: c.Services, userAgent: delivery.UserAgent(c.Version), closing: c.Closing, reading: make(chan struct{}, 1),
+		Responder: responder, service: c.Services, zone: c.Services.Ledger.Zone(),
+		userAgent: delivery.UserAgent(c.Version), closing: c.Closing, reading: make(chan struct{}, 1),
 		perClass: [2]int{generalLimit: cmp.Or(c.Limit, defaultLimit), listingLimit: cmp.Or(c.ListingLimit, defaultListingLimit)},
 	}
 	s.newest = wire.NewFeed(s.newestEvents, eventsLook, c.Services.Inbound.Recorded, s.Log)
@@ -69,7 +71,7 @@ type route struct {
 	limit  limitClass
 	access keys
 	body   bodyRule
-	handle func(s *Server, w http.ResponseWriter, q *Request) error
+	handle func(s *Server, q *Request) error
 }
 
 // keys says which keys may call a route.

@@ -73,29 +73,23 @@ func EncodeRefusedCall(c inbound.RefusedCall, zone *time.Location, lang app.Lang
 
 // encodeSource leaves out what calls a source where the key may only read.
 func (s *Server) encodeSource(src inbound.SourceHealth, q *Request) SourceJSON {
-	encoded := EncodeSource(src, s.service.Ledger.Zone(), wire.Lang(q.Request))
+	encoded := EncodeSource(src, s.zone, wire.Lang(q.Request))
 	if q.key.Scope != access.ScopeFull {
 		encoded.URLPath = nil
 	}
 	return encoded
 }
 
-func (s *Server) showSource(w http.ResponseWriter, q *Request) error {
+func (s *Server) showSource(q *Request) error {
 	src, err := s.service.Inbound.SourceHealth(q.Context(), q.account(), q.pathID())
-	if err != nil {
-		return err
-	}
-	return q.answer(w, http.StatusOK, "The source.", "Nguồn giao dịch.", member{"source", s.encodeSource(src, q)})
+	return q.ok(err, "The source.", "Nguồn giao dịch.", member{"source", s.encodeSource(src, q)})
 }
 
-func (s *Server) listSources(w http.ResponseWriter, q *Request) error {
+func (s *Server) listSources(q *Request) error {
 	encoded, pages, err := listed(s, q, s.service.Inbound.SourcesHealth, func(src inbound.SourceHealth) SourceJSON {
 		return s.encodeSource(src, q)
 	})
-	if err != nil {
-		return err
-	}
-	return q.answer(w, http.StatusOK, "Sources.", "Danh sách nguồn giao dịch.", member{"sources", encoded}, member{"pagination", pages})
+	return q.ok(err, "Sources.", "Danh sách nguồn giao dịch.", member{"sources", encoded}, member{"pagination", pages})
 }
 
 // CreatedSource is a source that was added or rotated. The secret is a generated one:
@@ -131,7 +125,7 @@ func madeSource(src inbound.Source, generated bool) []member {
 }
 
 // addSource answers with what the owner does at the provider.
-func (s *Server) addSource(w http.ResponseWriter, q *Request) error {
+func (s *Server) addSource(q *Request) error {
 	f, err := q.fields("provider", "auth", "name", "secret", "bank_account_id", "header", "map", "senders", "access_key", "username",
 		"api_key", "api_url")
 	if err != nil {
@@ -154,16 +148,16 @@ func (s *Server) addSource(w http.ResponseWriter, q *Request) error {
 		return f.asSent(err)
 	}
 	if src.Secret == "" {
-		return q.answer(w, http.StatusOK, "The source was added before; its secret is not shown again.",
+		return q.answer(http.StatusOK, "The source was added before; its secret is not shown again.",
 			"Nguồn đã được thêm trước đó; khoá bí mật sẽ không hiển thị lại.", member{"source", EncodeCreatedSource(src, false)})
 	}
 	kind, _ := s.service.Inbound.ProviderKind(src.Provider)
-	return q.answer(w, http.StatusCreated, "The source was added. Store the secret now: it is not shown again.",
+	return q.answer(http.StatusCreated, "The source was added. Store the secret now: it is not shown again.",
 		"Đã thêm nguồn. Hãy lưu khoá bí mật ngay: khoá bí mật sẽ không hiển thị lại.",
 		append(madeSource(src, in.Secret == ""), member{"setup", kind.Setup(src).In(wire.Lang(q.Request))})...)
 }
 
-func (s *Server) rotateSourceSecret(w http.ResponseWriter, q *Request) error {
+func (s *Server) rotateSourceSecret(q *Request) error {
 	before, err := s.service.Inbound.SourceHealth(q.Context(), q.account(), q.pathID())
 	if err != nil {
 		return err
@@ -177,47 +171,33 @@ func (s *Server) rotateSourceSecret(w http.ResponseWriter, q *Request) error {
 		return err
 	}
 	src, err := s.service.Inbound.RotateSource(q.Context(), q.account(), before.ID, inbound.SourceRotate{Secret: secret}, q.now)
-	if err != nil {
-		return err
-	}
-	return q.answer(w, http.StatusOK, "The source has a new secret; calls with the old one are refused. Store it now: it is not shown again.",
+	return q.ok(err, "The source has a new secret; calls with the old one are refused. Store it now: it is not shown again.",
 		"Nguồn đã có khoá bí mật mới; lần gọi dùng khoá cũ sẽ bị từ chối. Hãy lưu ngay: khoá bí mật sẽ không hiển thị lại.",
 		madeSource(src, secret == "")...)
 }
 
-func (s *Server) removeSource(w http.ResponseWriter, q *Request) error {
-	if err := s.service.Inbound.RemoveSource(q.Context(), q.account(), q.pathID(), q.now); err != nil {
-		return err
-	}
-	return q.answer(w, http.StatusOK, "The source was removed: its calls are refused from now on. Its transactions stay.",
+func (s *Server) removeSource(q *Request) error {
+	err := s.service.Inbound.RemoveSource(q.Context(), q.account(), q.pathID(), q.now)
+	return q.ok(err, "The source was removed: its calls are refused from now on. Its transactions stay.",
 		"Đã xoá nguồn: lần gọi đến nguồn này sẽ bị từ chối. Các giao dịch vẫn được giữ.")
 }
 
 // listRefused lists the calls that were refused, all that are kept unless fewer
 // are asked for.
-func (s *Server) listRefused(w http.ResponseWriter, q *Request) error {
-	p := wire.ParamsOf(q.Request, s.service.Ledger.Zone())
+func (s *Server) listRefused(q *Request) error {
+	p := wire.ParamsOf(q.Request, s.zone)
 	source, page := p.ID("source_id"), p.ListPage(inbound.KeptRefusedCalls)
 	if err := p.Bad.Err(); err != nil {
 		return err
 	}
 	list, err := s.service.Inbound.RefusedCalls(q.Context(), q.account(), source, inbound.KeptRefusedCalls)
-	if err != nil {
-		return err
-	}
 	list, pages := paged(list, page)
-	encoded := make([]RefusedCallJSON, len(list))
-	for i, c := range list {
-		encoded[i] = EncodeRefusedCall(c, s.service.Ledger.Zone(), wire.Lang(q.Request))
-	}
-	return q.answer(w, http.StatusOK, "Refused calls.", "Các lần gọi bị từ chối.", member{"refused", encoded}, member{"pagination", pages})
+	encoded := all(list, func(c inbound.RefusedCall) RefusedCallJSON { return EncodeRefusedCall(c, s.zone, wire.Lang(q.Request)) })
+	return q.ok(err, "Refused calls.", "Các lần gọi bị từ chối.", member{"refused", encoded}, member{"pagination", pages})
 }
 
-func (s *Server) showRefused(w http.ResponseWriter, q *Request) error {
+func (s *Server) showRefused(q *Request) error {
 	c, err := s.service.Inbound.RefusedCall(q.Context(), q.account(), q.pathID())
-	if err != nil {
-		return err
-	}
-	return q.answer(w, http.StatusOK, "The refused call.", "Lần gọi bị từ chối.",
-		member{"refused_call", EncodeRefusedCall(c, s.service.Ledger.Zone(), wire.Lang(q.Request))})
+	return q.ok(err, "The refused call.", "Lần gọi bị từ chối.",
+		member{"refused_call", EncodeRefusedCall(c, s.zone, wire.Lang(q.Request))})
 }

@@ -44,20 +44,17 @@ func EncodeStream(st stream.Stream, zone *time.Location, lang app.Lang) StreamJS
 }
 
 func (s *Server) encodeStream(st stream.Stream, q *Request) StreamJSON {
-	return EncodeStream(st, s.service.Ledger.Zone(), wire.Lang(q.Request))
+	return EncodeStream(st, s.zone, wire.Lang(q.Request))
 }
 
-func (s *Server) listStreams(w http.ResponseWriter, q *Request) error {
+func (s *Server) listStreams(q *Request) error {
 	encoded, pages, err := listed(s, q, s.service.Streams.Streams, func(st stream.Stream) StreamJSON {
 		return s.encodeStream(st, q)
 	})
-	if err != nil {
-		return err
-	}
-	return q.answer(w, http.StatusOK, "Streams.", "Danh sách luồng.", member{"streams", encoded}, member{"pagination", pages})
+	return q.ok(err, "Streams.", "Danh sách luồng.", member{"streams", encoded}, member{"pagination", pages})
 }
 
-func (s *Server) createStream(w http.ResponseWriter, q *Request) error {
+func (s *Server) createStream(q *Request) error {
 	f, err := q.fields("name", "url", "topic", "username", "password", "type", "bank_account_id", "code_prefix", "since_id")
 	if err != nil {
 		return err
@@ -84,11 +81,11 @@ func (s *Server) createStream(w http.ResponseWriter, q *Request) error {
 		return err
 	}
 	if secret == "" {
-		return q.answer(w, http.StatusOK, "The stream was created before; its secret is not shown again.",
+		return q.answer(http.StatusOK, "The stream was created before; its secret is not shown again.",
 			"Luồng đã được tạo trước đó; khoá bí mật sẽ không hiển thị lại.", member{"stream", s.encodeStream(st, q)})
 	}
 	warning := st.PlainWarning(in.Credentials.Password != "")
-	return q.answer(w, http.StatusCreated, "The stream was created. Store the secret now: it is not shown again."+warning.EN,
+	return q.answer(http.StatusCreated, "The stream was created. Store the secret now: it is not shown again."+warning.EN,
 		"Đã tạo luồng. Hãy lưu khoá bí mật ngay: khoá bí mật sẽ không hiển thị lại."+warning.VI,
 		member{"stream", s.encodeStream(st, q)}, member{"secret", secret})
 }
@@ -105,15 +102,12 @@ func (f *fields) sinceID() *int64 {
 	return new(readSinceID("since_id", v.Text, &f.bad))
 }
 
-func (s *Server) showStream(w http.ResponseWriter, q *Request) error {
+func (s *Server) showStream(q *Request) error {
 	st, err := s.service.Streams.Stream(q.Context(), q.account(), q.pathID())
-	if err != nil {
-		return err
-	}
-	return q.answer(w, http.StatusOK, "The stream.", "Luồng giao dịch.", member{"stream", s.encodeStream(st, q)})
+	return q.ok(err, "The stream.", "Luồng giao dịch.", member{"stream", s.encodeStream(st, q)})
 }
 
-func (s *Server) updateStream(w http.ResponseWriter, q *Request) error {
+func (s *Server) updateStream(q *Request) error {
 	before, err := s.service.Streams.Stream(q.Context(), q.account(), q.pathID())
 	if err != nil {
 		return err
@@ -136,11 +130,8 @@ func (s *Server) updateStream(w http.ResponseWriter, q *Request) error {
 		return err
 	}
 	st, err := s.service.Streams.UpdateStream(q.Context(), q.account(), before.ID, u, q.now)
-	if err != nil {
-		return err
-	}
 	warning := st.PlainWarning(u.Credentials != nil && u.Credentials.Password != "")
-	return q.answer(w, http.StatusOK, "The stream was updated."+warning.EN, "Đã cập nhật luồng."+warning.VI,
+	return q.ok(err, "The stream was updated."+warning.EN, "Đã cập nhật luồng."+warning.VI,
 		member{"stream", s.encodeStream(st, q)})
 }
 
@@ -161,54 +152,43 @@ func (f *fields) credentials() *stream.BrokerCredentials {
 	return nil
 }
 
-func (s *Server) toggleStream(w http.ResponseWriter, q *Request) error {
+func (s *Server) toggleStream(q *Request) error {
 	st, err := s.service.Streams.ToggleStream(q.Context(), q.account(), q.pathID(), q.now)
-	if err != nil {
-		return err
-	}
 	message := app.Text{EN: "The stream was enabled.", VI: "Đã bật luồng."}
 	if !st.IsActive {
 		message = app.Text{EN: "The stream was disabled.", VI: "Đã tắt luồng."}
 	}
-	return q.answer(w, http.StatusOK, message.EN, message.VI, member{"stream", s.encodeStream(st, q)})
+	return q.ok(err, message.EN, message.VI, member{"stream", s.encodeStream(st, q)})
 }
 
-func (s *Server) deleteStream(w http.ResponseWriter, q *Request) error {
-	if err := s.service.Streams.DeleteStream(q.Context(), q.account(), q.pathID(), q.now); err != nil {
-		return err
-	}
-	return q.answer(w, http.StatusOK, "The stream was deleted.", "Đã xoá luồng.")
+func (s *Server) deleteStream(q *Request) error {
+	err := s.service.Streams.DeleteStream(q.Context(), q.account(), q.pathID(), q.now)
+	return q.ok(err, "The stream was deleted.", "Đã xoá luồng.")
 }
 
 // testStream publishes one test message. That the broker doesn't take it is an
 // outcome, not an error of the request.
-func (s *Server) testStream(w http.ResponseWriter, q *Request) error {
+func (s *Server) testStream(q *Request) error {
 	problem, err := s.service.Streams.TestStream(q.Context(), q.account(), q.pathID(), s.userAgent, q.now)
-	if err != nil {
-		return err
-	}
 	ok := problem == (app.Text{})
 	message := app.Text{EN: "The broker has kept the test message.", VI: "Máy chủ nhận luồng đã lưu tin thử."}
 	if !ok {
 		message = app.Text{EN: "The broker has not kept the test message.", VI: "Máy chủ nhận luồng chưa lưu tin thử."}
 	}
-	return q.answer(w, http.StatusOK, message.EN, message.VI, member{"success", ok},
+	return q.ok(err, message.EN, message.VI, member{"success", ok},
 		member{"problem", OrNull(problem.In(wire.Lang(q.Request)))})
 }
 
-func (s *Server) rotateStreamSecret(w http.ResponseWriter, q *Request) error {
+func (s *Server) rotateStreamSecret(q *Request) error {
 	before, err := s.service.Streams.Stream(q.Context(), q.account(), q.pathID())
 	if err != nil {
 		return err
 	}
 	secret, err := s.service.Streams.RotateStreamSecret(q.Context(), q.account(), before.ID, app.IdempotencyKey{}, q.now)
-	if err != nil {
-		return err
-	}
 	message := app.Text{EN: "The stream has a new secret. Store it now: it is not shown again.",
 		VI: "Luồng đã có khoá bí mật mới. Hãy lưu ngay: khoá bí mật sẽ không hiển thị lại."}
 	if before.SecretLost {
 		message = message.And(stream.PasswordLost)
 	}
-	return q.answer(w, http.StatusOK, message.EN, message.VI, member{"secret", secret})
+	return q.ok(err, message.EN, message.VI, member{"secret", secret})
 }

@@ -61,8 +61,8 @@ func EncodeTransaction(t app.Transaction, zone *time.Location) TransactionJSON {
 	return encoded
 }
 
-func (s *Server) listTransactions(w http.ResponseWriter, q *Request) error {
-	p := wire.ParamsOf(q.Request, s.service.Ledger.Zone())
+func (s *Server) listTransactions(q *Request) error {
+	p := wire.ParamsOf(q.Request, s.zone)
 	f := app.TransactionFilter{
 		BankAccountID: p.ID("bank_account_id"), Type: p.Direction(), From: p.Bound("from", false), To: p.Bound("to", true),
 		MinAmount: p.Amount("min_amount"), MaxAmount: p.Amount("max_amount"), Query: p.Search(), Page: p.Page(),
@@ -86,27 +86,18 @@ func (s *Server) listTransactions(w http.ResponseWriter, q *Request) error {
 		return err
 	}
 	page, err := s.service.Ledger.Transactions(q.Context(), q.account(), f)
-	if err != nil {
-		return err
-	}
-	encoded := make([]TransactionJSON, len(page.Rows))
-	for i, t := range page.Rows {
-		encoded[i] = EncodeTransaction(t, s.service.Ledger.Zone())
-	}
-	return q.answer(w, http.StatusOK, "Transactions.", "Danh sách giao dịch.", member{"transactions", encoded},
+	encoded := all(page.Rows, func(t app.Transaction) TransactionJSON { return EncodeTransaction(t, s.zone) })
+	return q.ok(err, "Transactions.", "Danh sách giao dịch.", member{"transactions", encoded},
 		member{"pagination", paginate(f.Page, page.Total)})
 }
 
-func (s *Server) showTransaction(w http.ResponseWriter, q *Request) error {
+func (s *Server) showTransaction(q *Request) error {
 	t, err := s.service.Ledger.Transaction(q.Context(), q.account(), q.pathID())
-	if err != nil {
-		return err
-	}
-	return q.answer(w, http.StatusOK, "The transaction.", "Giao dịch.", member{"transaction", EncodeTransaction(t, s.service.Ledger.Zone())})
+	return q.ok(err, "The transaction.", "Giao dịch.", member{"transaction", EncodeTransaction(t, s.zone)})
 }
 
 // markTransaction says whether money in is revenue.
-func (s *Server) markTransaction(w http.ResponseWriter, q *Request) error {
+func (s *Server) markTransaction(q *Request) error {
 	t, err := s.service.Ledger.Transaction(q.Context(), q.account(), q.pathID())
 	if err != nil {
 		return err
@@ -133,11 +124,9 @@ func (s *Server) markTransaction(w http.ResponseWriter, q *Request) error {
 	if err := f.bad.Err(); err != nil {
 		return err
 	}
-	if t, err = s.service.Books.SetMark(q.Context(), q.account(), t.ID, m); err != nil {
-		return err
-	}
-	return q.answer(w, http.StatusOK, "The transaction was marked.", "Đã đánh dấu giao dịch.",
-		member{"transaction", EncodeTransaction(t, s.service.Ledger.Zone())})
+	t, err = s.service.Books.SetMark(q.Context(), q.account(), t.ID, m)
+	return q.ok(err, "The transaction was marked.", "Đã đánh dấu giao dịch.",
+		member{"transaction", EncodeTransaction(t, s.zone)})
 }
 
 // readSinceID reads the id of the last transaction that somebody has; 0: they have
@@ -152,8 +141,8 @@ func readSinceID(field, text string, bad *app.Invalid) int64 {
 
 // addTransaction records one transaction by hand: an object of the native
 // format, read as strictly as the calls of native sources.
-func (s *Server) addTransaction(w http.ResponseWriter, q *Request) error {
-	e := provider.ReadNativeElement(q.body, s.service.Ledger.Zone())
+func (s *Server) addTransaction(q *Request) error {
+	e := provider.ReadNativeElement(q.body, s.zone)
 	if e.Fault != nil {
 		return app.InvalidField(e.Fault.Field, e.Fault.Text.EN, e.Fault.Text.VI)
 	}
@@ -176,5 +165,5 @@ func (s *Server) addTransaction(w http.ResponseWriter, q *Request) error {
 	if outcome == inbound.OutcomeDuplicate {
 		status, message = http.StatusOK, app.Text{EN: "The transaction was recorded before.", VI: "Giao dịch đã được ghi nhận trước đó."}
 	}
-	return q.answer(w, status, message.EN, message.VI, member{"transaction", EncodeTransaction(t, s.service.Ledger.Zone())})
+	return q.answer(status, message.EN, message.VI, member{"transaction", EncodeTransaction(t, s.zone)})
 }

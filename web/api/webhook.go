@@ -56,17 +56,14 @@ func EncodeWebhook(w delivery.Webhook, zone *time.Location) WebhookJSON {
 	return encoded
 }
 
-func (s *Server) listWebhooks(w http.ResponseWriter, q *Request) error {
+func (s *Server) listWebhooks(q *Request) error {
 	encoded, pages, err := listed(s, q, s.service.Deliveries.Webhooks, func(hook delivery.Webhook) WebhookJSON {
-		return EncodeWebhook(hook, s.service.Ledger.Zone())
+		return EncodeWebhook(hook, s.zone)
 	})
-	if err != nil {
-		return err
-	}
-	return q.answer(w, http.StatusOK, "Webhooks.", "Danh sách webhook.", member{"webhooks", encoded}, member{"pagination", pages})
+	return q.ok(err, "Webhooks.", "Danh sách webhook.", member{"webhooks", encoded}, member{"pagination", pages})
 }
 
-func (s *Server) createWebhook(w http.ResponseWriter, q *Request) error {
+func (s *Server) createWebhook(q *Request) error {
 	known := []string{"name", "kind", "webhook_url", "type", "bank_account_id", "bank_account_ids", "code_prefix", "code_prefixes",
 		"code_only", "headers", "receiving_number"}
 	if q.body.Get("kind").Text == string(delivery.WebhookSepay) {
@@ -102,13 +99,13 @@ func (s *Server) createWebhook(w http.ResponseWriter, q *Request) error {
 		return f.asSent(err)
 	}
 	if secret == "" {
-		return q.answer(w, http.StatusOK, "The webhook was created before; its secret is not shown again.",
-			"Webhook đã được tạo trước đó; khoá bí mật sẽ không hiển thị lại.", member{"webhook", EncodeWebhook(hook, s.service.Ledger.Zone())})
+		return q.answer(http.StatusOK, "The webhook was created before; its secret is not shown again.",
+			"Webhook đã được tạo trước đó; khoá bí mật sẽ không hiển thị lại.", member{"webhook", EncodeWebhook(hook, s.zone)})
 	}
 	warning, _ := s.service.Deliveries.Warning(q.Context(), hook)
-	return q.answer(w, http.StatusCreated, "The webhook was created. Store the secret now: it is not shown again."+warning.EN,
+	return q.answer(http.StatusCreated, "The webhook was created. Store the secret now: it is not shown again."+warning.EN,
 		"Đã tạo webhook. Hãy lưu khoá bí mật ngay: khoá bí mật sẽ không hiển thị lại."+warning.VI,
-		append([]member{{"webhook", EncodeWebhook(hook, s.service.Ledger.Zone())}, {"secret", secret}}, script(hook, secret, q)...)...)
+		append([]member{{"webhook", EncodeWebhook(hook, s.zone)}, {"secret", secret}}, script(hook, secret, q)...)...)
 }
 
 // script is what the owner of a sheet pastes; none for other webhooks.
@@ -119,15 +116,12 @@ func script(hook delivery.Webhook, secret string, q *Request) []member {
 	return []member{{"script", delivery.SheetScript(secret, wire.Lang(q.Request))}}
 }
 
-func (s *Server) showWebhook(w http.ResponseWriter, q *Request) error {
+func (s *Server) showWebhook(q *Request) error {
 	hook, err := s.service.Deliveries.Webhook(q.Context(), q.account(), q.pathID())
-	if err != nil {
-		return err
-	}
-	return q.answer(w, http.StatusOK, "The webhook.", "Webhook.", member{"webhook", EncodeWebhook(hook, s.service.Ledger.Zone())})
+	return q.ok(err, "The webhook.", "Webhook.", member{"webhook", EncodeWebhook(hook, s.zone)})
 }
 
-func (s *Server) updateWebhook(w http.ResponseWriter, q *Request) error {
+func (s *Server) updateWebhook(q *Request) error {
 	before, err := s.service.Deliveries.Webhook(q.Context(), q.account(), q.pathID())
 	if err != nil {
 		return err
@@ -159,19 +153,13 @@ func (s *Server) updateWebhook(w http.ResponseWriter, q *Request) error {
 		return err
 	}
 	hook, err := s.service.Deliveries.UpdateWebhook(q.Context(), q.account(), before.ID, u, q.now)
-	if err != nil {
-		return err
-	}
 	warning, _ := s.service.Deliveries.Warning(q.Context(), hook)
-	return q.answer(w, http.StatusOK, "The webhook was updated."+warning.EN, "Đã cập nhật webhook."+warning.VI,
-		member{"webhook", EncodeWebhook(hook, s.service.Ledger.Zone())})
+	return q.ok(err, "The webhook was updated."+warning.EN, "Đã cập nhật webhook."+warning.VI,
+		member{"webhook", EncodeWebhook(hook, s.zone)})
 }
 
-func (s *Server) toggleWebhook(w http.ResponseWriter, q *Request) error {
+func (s *Server) toggleWebhook(q *Request) error {
 	hook, err := s.service.Deliveries.ToggleWebhook(q.Context(), q.account(), q.pathID(), q.now)
-	if err != nil {
-		return err
-	}
 	message := app.Text{EN: "The webhook was enabled.", VI: "Đã bật webhook."}
 	if !hook.IsActive {
 		message = app.Text{EN: "The webhook was disabled.", VI: "Đã tắt webhook."}
@@ -180,17 +168,15 @@ func (s *Server) toggleWebhook(w http.ResponseWriter, q *Request) error {
 		ID       int64 `json:"id"`
 		IsActive bool  `json:"is_active"`
 	}
-	return q.answer(w, http.StatusOK, message.EN, message.VI, member{"webhook", state{hook.ID, hook.IsActive}})
+	return q.ok(err, message.EN, message.VI, member{"webhook", state{hook.ID, hook.IsActive}})
 }
 
-func (s *Server) deleteWebhook(w http.ResponseWriter, q *Request) error {
-	if err := s.service.Deliveries.DeleteWebhook(q.Context(), q.account(), q.pathID(), q.now); err != nil {
-		return err
-	}
-	return q.answer(w, http.StatusOK, "The webhook was deleted; its history stays.", "Đã xoá webhook; lịch sử gửi vẫn được giữ.")
+func (s *Server) deleteWebhook(q *Request) error {
+	err := s.service.Deliveries.DeleteWebhook(q.Context(), q.account(), q.pathID(), q.now)
+	return q.ok(err, "The webhook was deleted; its history stays.", "Đã xoá webhook; lịch sử gửi vẫn được giữ.")
 }
 
-func (s *Server) rotateSecret(w http.ResponseWriter, q *Request) error {
+func (s *Server) rotateSecret(q *Request) error {
 	hook, err := s.service.Deliveries.Webhook(q.Context(), q.account(), q.pathID())
 	if err != nil {
 		return err
@@ -207,16 +193,11 @@ func (s *Server) rotateSecret(w http.ResponseWriter, q *Request) error {
 	secret, err := s.service.Deliveries.RotateSecret(q.Context(), q.account(), hook.ID, delivery.SecretRotate{
 		Overlap: time.Duration(hours) * time.Hour,
 	}, q.now)
-	if err != nil {
-		return err
-	}
-	return q.answer(w, http.StatusOK, "The webhook has a new secret. Store it now: it is not shown again.",
+	return q.ok(err, "The webhook has a new secret. Store it now: it is not shown again.",
 		"Webhook đã có khoá bí mật mới. Hãy lưu ngay: khoá bí mật sẽ không hiển thị lại.", member{"secret", secret})
 }
 
-func (s *Server) activateSecret(w http.ResponseWriter, q *Request) error {
-	if err := s.service.Deliveries.ActivateSecret(q.Context(), q.account(), q.pathID(), q.now); err != nil {
-		return err
-	}
-	return q.answer(w, http.StatusOK, "The new secret signs everything from now on.", "Từ bây giờ mọi thứ được ký bằng khoá bí mật mới.")
+func (s *Server) activateSecret(q *Request) error {
+	err := s.service.Deliveries.ActivateSecret(q.Context(), q.account(), q.pathID(), q.now)
+	return q.ok(err, "The new secret signs everything from now on.", "Từ bây giờ mọi thứ được ký bằng khoá bí mật mới.")
 }
