@@ -67,7 +67,7 @@ func printAccount(c *cli.Context, s *session.Session, a app.Account) error {
 	if e.IsTrial {
 		trial = ", a trial"
 	}
-	return terminal.Changed(c, e, "Account %d (%s): plan %s%s until %s, at most %d bank accounts.", e.ID, terminal.OneLine(e.Name),
+	return terminal.Changed(c, nil, e, "Account %d (%s): plan %s%s until %s, at most %d bank accounts.", e.ID, terminal.OneLine(e.Name),
 		terminal.OneLine(e.Plan), trial, e.ExpiresAt, e.MaxBankAccounts)
 }
 

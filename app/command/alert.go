@@ -116,10 +116,7 @@ func setAlertChannel(c *cli.Context, s *session.Session, channel alert.Channel) 
 	}
 	channel.AccountID = s.Account
 	set, err := s.Services.Alerts.SetAlertChannel(c.Context, channel, s.Now)
-	if err != nil {
-		return err
-	}
-	return terminal.Done(c, encodeAlertChannel(s, set), "Alerts go to %s by %s. Try it: baoco alert test %s",
+	return terminal.Done(c, err, encodeAlertChannel(s, set), "Alerts go to %s by %s. Try it: baoco alert test %s",
 		terminal.OneLine(set.Destination()), set.Medium.Name().EN, set.Medium)
 }
 
@@ -145,7 +142,7 @@ func setAlertPreferences(c *cli.Context, s *session.Session) error {
 			return err
 		}
 	}
-	return terminal.Done(c, encodeAlertPreferences(p), "Alerts are in %s, about: %s.",
+	return terminal.Done(c, nil, encodeAlertPreferences(p), "Alerts are in %s, about: %s.",
 		map[app.Lang]string{app.Vietnamese: "Vietnamese", app.English: "English"}[p.Lang], alertedKinds(p))
 }
 
@@ -356,8 +353,6 @@ func removeAlert(c *cli.Context, s *session.Session) error {
 		return terminal.Usagef("alert remove takes one argument, the medium of a channel")
 	}
 	medium := alert.Medium(c.Args().First())
-	if err := s.Services.Alerts.RemoveAlertChannel(c.Context, s.Account, medium); err != nil {
-		return err
-	}
-	return terminal.Done(c, map[string]any{"medium": medium, "state": "removed"}, "Alerts by %s are not sent any more.", medium.Name().EN)
+	err := s.Services.Alerts.RemoveAlertChannel(c.Context, s.Account, medium)
+	return terminal.Done(c, err, map[string]any{"medium": medium, "state": "removed"}, "Alerts by %s are not sent any more.", medium.Name().EN)
 }

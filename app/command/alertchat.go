@@ -55,10 +55,7 @@ func setAlertChat(c *cli.Context, s *session.Session) error {
 	}
 	channel.Chat.Chat = c.String("chat")
 	set, err := s.Services.Alerts.SetAlertChannel(c.Context, channel, s.Now)
-	if err != nil {
-		return err
-	}
-	return terminal.Done(c, encodeAlertChannel(s, set), "Alerts go to %s by %s. Try it: baoco alert test %s",
+	return terminal.Done(c, err, encodeAlertChannel(s, set), "Alerts go to %s by %s. Try it: baoco alert test %s",
 		terminal.OneLine(set.Destination()), set.Medium.Name().EN, set.Medium)
 }
 
@@ -106,7 +103,7 @@ func setAlertPayments(c *cli.Context, s *session.Session) error {
 	if !f.On {
 		said = "%s tells of no payment any more."
 	}
-	return terminal.Done(c, encodeAlertChannel(s, channel), said, medium.Name().EN)
+	return terminal.Done(c, nil, encodeAlertChannel(s, channel), said, medium.Name().EN)
 }
 
 // paymentFeedJSON is which payments a channel tells of.

@@ -105,7 +105,7 @@ func linkBank(c *cli.Context, s *session.Session) error {
 	if result.More {
 		fmt.Fprintln(c.App.ErrWriter, "The server records the rest.")
 	}
-	return terminal.Changed(c, api.EncodeBankAccount(b, s.Services.Ledger.Zone()), "Bank account %d is linked: %s %s, %s.", b.ID, b.Bank,
+	return terminal.Changed(c, nil, api.EncodeBankAccount(b, s.Services.Ledger.Zone()), "Bank account %d is linked: %s %s, %s.", b.ID, b.Bank,
 		b.AccountNumber, terminal.OneLine(b.AccountName))
 }
 
@@ -144,10 +144,7 @@ func updateBank(c *cli.Context, s *session.Session, id int64) error {
 	if err == nil && name {
 		b, err = s.Services.Ledger.SetAccountName(c.Context, s.Account, id, c.String("name"))
 	}
-	if err != nil {
-		return err
-	}
-	return terminal.Changed(c, api.EncodeBankAccount(b, s.Services.Ledger.Zone()), "%s", text)
+	return terminal.Changed(c, err, api.EncodeBankAccount(b, s.Services.Ledger.Zone()), "%s", text)
 }
 
 // receivingText says how customers pay a bank account.
@@ -198,10 +195,7 @@ func listBanks(c *cli.Context, s *session.Session) error {
 
 func toggleBank(c *cli.Context, s *session.Session, id int64) error {
 	b, err := s.Services.Ledger.ToggleBankAccount(c.Context, s.Account, id, s.Now)
-	if err != nil {
-		return err
-	}
-	return terminal.Changed(c, api.EncodeBankAccount(b, s.Services.Ledger.Zone()), "Bank account %d is %s now.", b.ID, b.Status)
+	return terminal.Changed(c, err, api.EncodeBankAccount(b, s.Services.Ledger.Zone()), "Bank account %d is %s now.", b.ID, b.Status)
 }
 
 func bankQR(c *cli.Context, s *session.Session, id int64) error {

@@ -127,7 +127,7 @@ func writeFile(c *cli.Context, s *session.Session, name string, put func(sheet.F
 	if err != nil {
 		return terminal.Unfinished(err, terminal.OneLine(path)+" is not written")
 	}
-	return terminal.Changed(c, map[string]any{"file": path, "lines": n}, "%s holds %s lines.", terminal.OneLine(path), terminal.VND(int64(n)))
+	return terminal.Changed(c, nil, map[string]any{"file": path, "lines": n}, "%s holds %s lines.", terminal.OneLine(path), terminal.VND(int64(n)))
 }
 
 func printBook(c *cli.Context, b *book.Book, lang app.Lang) error {
@@ -177,10 +177,7 @@ func closeBook(c *cli.Context, s *session.Session) error {
 		return err
 	}
 	closing, err := s.Services.Books.Close(c.Context, s.Account, p, "", s.Now)
-	if err != nil {
-		return err
-	}
-	return terminal.Changed(c, encodeClosing(s, closing), "The books are closed through %s.", closing.Through)
+	return terminal.Changed(c, err, encodeClosing(s, closing), "The books are closed through %s.", closing.Through)
 }
 
 func openBook(c *cli.Context, s *session.Session) error {
@@ -188,10 +185,7 @@ func openBook(c *cli.Context, s *session.Session) error {
 	if err == nil {
 		closing, err = s.Services.Books.OpenBooks(c.Context, s.Account, closing.Through)
 	}
-	if err != nil {
-		return err
-	}
-	return terminal.Changed(c, encodeClosing(s, closing), "The book that was closed through %s is open again.", closing.Through)
+	return terminal.Changed(c, err, encodeClosing(s, closing), "The book that was closed through %s is open again.", closing.Through)
 }
 
 func bookStatus(c *cli.Context, s *session.Session) error {

@@ -26,7 +26,7 @@ func catchUpSource(c *cli.Context, s *session.Session, id int64) error {
 		"pages": r.Pages, "recorded": r.Recorded, "duplicates": r.Duplicates, "unassigned": r.Unassigned, "conflicts": r.Conflicts,
 		"rejected": r.Rejected,
 	}
-	return terminal.Changed(c, counts,
+	return terminal.Changed(c, nil, counts,
 		"Source %d, pages read: %d. Transactions: %d recorded, %d duplicates, %d unassigned, %d in conflict, %d rejected.",
 		id, r.Pages, r.Recorded, r.Duplicates, r.Unassigned, r.Conflicts, r.Rejected)
 }
@@ -56,5 +56,5 @@ func rotateAPIKey(c *cli.Context, s *session.Session, id int64) error {
 	if _, err := s.Services.Inbound.SetSourceAPIKey(c.Context, s.Account, id, apiKey, s.Now); err != nil {
 		return err
 	}
-	return terminal.Done(c, session.StateJSON{ID: id, State: "api_key_set"}, "Source %d has the new API key.", id)
+	return terminal.Done(c, nil, session.StateJSON{ID: id, State: "api_key_set"}, "Source %d has the new API key.", id)
 }

@@ -52,10 +52,7 @@ func createCodePattern(c *cli.Context, s *session.Session) error {
 		in.Most = c.Int("max-length")
 	}
 	p, err := s.Services.Ledger.CreateCodePattern(c.Context, s.Account, in, s.Now)
-	if err != nil {
-		return err
-	}
-	return terminal.Changed(c, api.EncodeCodePattern(p, s.Services.Ledger.Zone()), "Code pattern %d: %s and %s", p.ID, p.Prefix, follows(p))
+	return terminal.Changed(c, err, api.EncodeCodePattern(p, s.Services.Ledger.Zone()), "Code pattern %d: %s and %s", p.ID, p.Prefix, follows(p))
 }
 
 // follows says what follows the prefix.
@@ -87,9 +84,7 @@ func listCodePatterns(c *cli.Context, s *session.Session) error {
 }
 
 func deleteCodePattern(c *cli.Context, s *session.Session, id int64) error {
-	if err := s.Services.Ledger.DeleteCodePattern(c.Context, s.Account, id, s.Now); err != nil {
-		return err
-	}
-	return terminal.Done(c, session.StateJSON{ID: id, State: "deleted"},
+	err := s.Services.Ledger.DeleteCodePattern(c.Context, s.Account, id, s.Now)
+	return terminal.Done(c, err, session.StateJSON{ID: id, State: "deleted"},
 		"Code pattern %d is deleted; the codes of recorded transactions are kept.", id)
 }

@@ -298,8 +298,5 @@ func replayDeliveries(c *cli.Context, s *session.Session) error {
 	progress := terminal.NewProgress(c, "queueing")
 	n, err := s.Services.Deliveries.Replay(c.Context, s.Account, in, s.Now)
 	progress.Stop()
-	if err != nil {
-		return err
-	}
-	return terminal.Changed(c, map[string]int{"deliveries": n}, "%d deliveries are queued; a running server sends them from now on.", n)
+	return terminal.Changed(c, err, map[string]int{"deliveries": n}, "%d deliveries are queued; a running server sends them from now on.", n)
 }

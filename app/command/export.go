@@ -58,7 +58,7 @@ func exportTransactions(c *cli.Context, s *session.Session) error {
 	if err != nil {
 		return terminal.Unfinished(err, terminal.OneLine(path)+" is not written")
 	}
-	return terminal.Changed(c, exported{path, n}, "%s holds %s transactions.", terminal.OneLine(path), terminal.VND(int64(n)))
+	return terminal.Changed(c, nil, exported{path, n}, "%s holds %s transactions.", terminal.OneLine(path), terminal.VND(int64(n)))
 }
 
 func writeExport(c *cli.Context, s *session.Session, f app.TransactionFilter, format sheet.Format, w io.Writer) (n int, err error) {

@@ -271,7 +271,7 @@ func retryEvent(c *cli.Context, s *session.Session, id int64) error {
 	if r.Discarded > 0 {
 		left = fmt.Sprintf(" Of these, still discarded: %d.", r.Discarded)
 	}
-	return terminal.Changed(c, api.EncodeInboundCounts(r),
+	return terminal.Changed(c, nil, api.EncodeInboundCounts(r),
 		"Event %d: %d recorded, %d duplicates, %d unassigned, %d in conflict, %d rejected%s.%s",
 		id, r.Recorded, r.Duplicates, r.Unassigned, r.Conflicts, r.Rejected, mayBeRepeats(r.MayBeRepeats), left)
 }
@@ -290,11 +290,11 @@ func settleEvent(c *cli.Context, s *session.Session, id int64) error {
 	shown := map[string]any{"state": r.Outcome, "transaction_id": strconv.FormatInt(r.TransactionID, 10), "deliveries": len(r.Webhooks)}
 	switch r.Outcome {
 	case inbound.OutcomeDuplicate:
-		return terminal.Changed(c, shown, "Event %d: it is transaction %d.", id, r.TransactionID)
+		return terminal.Changed(c, nil, shown, "Event %d: it is transaction %d.", id, r.TransactionID)
 	case inbound.OutcomeMayBeRepeat:
-		return terminal.Changed(c, shown, "Event %d: it may be transaction %d instead; settle it again.", id, r.TransactionID)
+		return terminal.Changed(c, nil, shown, "Event %d: it may be transaction %d instead; settle it again.", id, r.TransactionID)
 	}
-	return terminal.Changed(c, shown, "Event %d: recorded as transaction %d; deliveries that follow: %d.", id,
+	return terminal.Changed(c, nil, shown, "Event %d: recorded as transaction %d; deliveries that follow: %d.", id,
 		r.TransactionID, len(r.Webhooks))
 }
 
@@ -306,8 +306,5 @@ func discardEvent(c *cli.Context, s *session.Session, id int64) error {
 	} else {
 		n, err = s.Services.Inbound.DiscardInbound(c.Context, s.Account, id)
 	}
-	if err != nil {
-		return err
-	}
-	return terminal.Changed(c, map[string]int{"discarded": n}, "Event %d: %d discarded.", id, n)
+	return terminal.Changed(c, err, map[string]int{"discarded": n}, "Event %d: %d discarded.", id, n)
 }

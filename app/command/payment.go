@@ -117,10 +117,7 @@ func createPayment(c *cli.Context, s *session.Session) error {
 		Prefix: c.String("prefix"), ReceivingNumber: c.String("receiving-number"),
 		ExpiresIn: c.Duration("expires-in"), ReturnURL: c.String("return-url"), DistinctAmount: c.Bool("distinct-amount"),
 	}, app.IdempotencyKey{}, s.Now)
-	if err != nil {
-		return err
-	}
-	return terminal.Changed(c, encodePayment(s, r), "Payment request %d: %s VND with the content %s. Its page is %s", r.ID,
+	return terminal.Changed(c, err, encodePayment(s, r), "Payment request %d: %s VND with the content %s. Its page is %s", r.ID,
 		terminal.VND(r.TransferAmount), r.Code, r.URLPath())
 }
 
@@ -214,10 +211,7 @@ func paymentQR(c *cli.Context, s *session.Session, id int64) error {
 
 func cancelPayment(c *cli.Context, s *session.Session, id int64) error {
 	r, err := s.Services.Payments.CancelPaymentRequest(c.Context, s.Account, id, s.Now)
-	if err != nil {
-		return err
-	}
-	return terminal.Changed(c, encodePayment(s, r), "Payment request %d is cancelled.", id)
+	return terminal.Changed(c, err, encodePayment(s, r), "Payment request %d is cancelled.", id)
 }
 
 func listUnmatched(c *cli.Context, s *session.Session) error {
@@ -262,7 +256,7 @@ func putAside(c *cli.Context, s *session.Session, id int64) error {
 	if aside {
 		now = "put aside"
 	}
-	return terminal.Changed(c, map[string]any{"transaction_id": strconv.FormatInt(id, 10), "put_aside": aside},
+	return terminal.Changed(c, nil, map[string]any{"transaction_id": strconv.FormatInt(id, 10), "put_aside": aside},
 		"Transaction %d is %s now.", id, now)
 }
 
@@ -277,10 +271,7 @@ func unmatchPayment(c *cli.Context, s *session.Session, id int64) error {
 }
 
 func printMatch(s *session.Session, c *cli.Context, r payment.Request, err error) error {
-	if err != nil {
-		return err
-	}
-	return terminal.Changed(c, encodePayment(s, r), "Payment request %d is %s now: received %s of %s VND.", r.ID, r.Status(s.Now),
+	return terminal.Changed(c, err, encodePayment(s, r), "Payment request %d is %s now: received %s of %s VND.", r.ID, r.Status(s.Now),
 		terminal.VND(r.Received), terminal.VND(r.Amount))
 }
 
@@ -297,10 +288,7 @@ func paymentSettings(c *cli.Context, s *session.Session) error {
 		return terminal.Output(c, encodePaymentSettings(a), func(w io.Writer) { fmt.Fprintln(w, paymentSettingsText(a)) })
 	}
 	a, err := s.Services.Ledger.UpdateAccount(c.Context, s.Account, u)
-	if err != nil {
-		return err
-	}
-	return terminal.Changed(c, encodePaymentSettings(a), "%s", paymentSettingsText(a))
+	return terminal.Changed(c, err, encodePaymentSettings(a), "%s", paymentSettingsText(a))
 }
 
 type paymentSettingsJSON struct {

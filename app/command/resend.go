@@ -33,10 +33,7 @@ func resendDeliveries(c *cli.Context, s *session.Session) error {
 		return err
 	}
 	d, err := s.Services.Deliveries.Resend(c.Context, s.Account, a.ID, app.IdempotencyKey{}, s.Now)
-	if err != nil {
-		return err
-	}
-	return terminal.Changed(c, map[string]string{"delivery_id": strconv.FormatInt(d.ID, 10)},
+	return terminal.Changed(c, err, map[string]string{"delivery_id": strconv.FormatInt(d.ID, 10)},
 		"Delivery %d is queued; a running server sends it within a second.", d.ID)
 }
 

@@ -53,6 +53,6 @@ func sendNow(c *cli.Context, s *session.Session) error {
 }
 
 func sentNow(c *cli.Context, n int) error {
-	return terminal.Changed(c, map[string]int{"deliveries": n},
+	return terminal.Changed(c, nil, map[string]int{"deliveries": n},
 		"Deliveries that are due now: %d; a running server sends them within a second.", n)
 }

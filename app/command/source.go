@@ -360,9 +360,6 @@ func rotateSource(c *cli.Context, s *session.Session, id int64) error {
 
 func allowSenders(c *cli.Context, s *session.Session, id int64) error {
 	src, err := s.Services.Inbound.AllowSenders(c.Context, s.Account, id, c.StringSlice("sender"))
-	if err != nil {
-		return err
-	}
-	return terminal.Changed(c, map[string]any{"id": src.ID, "senders": src.Options.Senders},
+	return terminal.Changed(c, err, map[string]any{"id": src.ID, "senders": src.Options.Senders},
 		"Source %d accepts messages from the sender names of banks and from %s.", src.ID, strings.Join(src.Options.Senders, ", "))
 }

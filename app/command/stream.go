@@ -197,7 +197,7 @@ func updateStream(c *cli.Context, s *session.Session, id int64) error {
 	if u.Credentials != nil {
 		warnOfPlainBroker(c, st, *u.Credentials)
 	}
-	return terminal.Changed(c, encodeStream(s, st), "Stream %d: %s, %s, %s, %s; sent up to %d", st.ID, terminal.OneLine(st.Name), st.URL,
+	return terminal.Changed(c, nil, encodeStream(s, st), "Stream %d: %s, %s, %s, %s; sent up to %d", st.ID, terminal.OneLine(st.Name), st.URL,
 		st.Topic, st.Type, st.Position)
 }
 
@@ -210,7 +210,7 @@ func toggleStream(c *cli.Context, s *session.Session, id int64) error {
 	if !st.IsActive {
 		state = fmt.Sprintf("off; it goes on after transaction %d when it is on again.", st.Position)
 	}
-	return terminal.Changed(c, encodeStream(s, st), "Stream %d is %s", id, state)
+	return terminal.Changed(c, nil, encodeStream(s, st), "Stream %d is %s", id, state)
 }
 
 func testStream(c *cli.Context, s *session.Session, id int64) error {

@@ -182,9 +182,9 @@ func addTransaction(c *cli.Context, s *session.Session) error {
 	}
 	shown := api.EncodeTransaction(t, s.Services.Ledger.Zone())
 	if result == inbound.OutcomeDuplicate {
-		return terminal.Changed(c, shown, "Transaction %d was recorded before.", t.ID)
+		return terminal.Changed(c, nil, shown, "Transaction %d was recorded before.", t.ID)
 	}
 	recorded := app.Text{EN: fmt.Sprintf("Transaction %d is recorded: %s %s VND on %s %s.", t.ID, t.Type, terminal.VND(t.Amount),
 		t.Bank, t.AccountNumber)}
-	return terminal.Changed(c, shown, "%s", recorded.And(t.DateFlaw.Notice()).EN)
+	return terminal.Changed(c, nil, shown, "%s", recorded.And(t.DateFlaw.Notice()).EN)
 }

@@ -217,10 +217,7 @@ func setPassword(c *cli.Context, s *session.Session, u access.User) error {
 
 func setRole(c *cli.Context, s *session.Session, u access.User) error {
 	u, err := s.Services.Access.SetRole(c.Context, s.Account, u.ID, access.ReadRole(c.String("role")))
-	if err != nil {
-		return err
-	}
-	return terminal.Done(c, encodeUser(s, u), "User %s is %s now, and signed out everywhere.", u.Name, u.Role)
+	return terminal.Done(c, err, encodeUser(s, u), "User %s is %s now, and signed out everywhere.", u.Name, u.Role)
 }
 
 // bankAccountsText is the ids of the bank accounts that a limit shows, and its receiving number.
@@ -247,35 +244,33 @@ func limitUser(c *cli.Context, s *session.Session, u access.User) error {
 		return err
 	}
 	if !limit.On {
-		return terminal.Done(c, encodeUser(s, u), "User %s sees all bank accounts now.", u.Name)
+		return terminal.Done(c, nil, encodeUser(s, u), "User %s sees all bank accounts now.", u.Name)
 	}
-	return terminal.Done(c, encodeUser(s, u), "User %s sees only these bank accounts now: %s.", u.Name, bankAccountsText(u.Limit))
+	return terminal.Done(c, nil, encodeUser(s, u), "User %s sees only these bank accounts now: %s.", u.Name, bankAccountsText(u.Limit))
 }
 
 func signOutUser(c *cli.Context, s *session.Session, u access.User) error {
 	if _, err := s.Services.Access.EndSessions(c.Context, s.Account, u.ID); err != nil {
 		return err
 	}
-	return terminal.Done(c, session.StateJSON{ID: u.ID, State: "signed_out"}, "User %s is signed out everywhere.", u.Name)
+	return terminal.Done(c, nil, session.StateJSON{ID: u.ID, State: "signed_out"}, "User %s is signed out everywhere.", u.Name)
 }
 
 func endSecondFactor(c *cli.Context, s *session.Session, u access.User) error {
 	if !u.SecondFactor {
-		return terminal.Done(c, session.StateJSON{ID: u.ID, State: "second_factor_off"},
+		return terminal.Done(c, nil, session.StateJSON{ID: u.ID, State: "second_factor_off"},
 			"User %s has no second factor. Nothing was changed.", u.Name)
 	}
 	if _, err := s.Services.Access.RemoveSecondFactor(c.Context, s.Account, u.ID); err != nil {
 		return err
 	}
-	return terminal.Done(c, session.StateJSON{ID: u.ID, State: "second_factor_off"},
+	return terminal.Done(c, nil, session.StateJSON{ID: u.ID, State: "second_factor_off"},
 		"The second factor of %s is off: the app, passkeys and recovery codes are removed, and %s is signed out everywhere.", u.Name, u.Name)
 }
 
 func removeUser(c *cli.Context, s *session.Session, u access.User) error {
-	if err := s.Services.Access.RemoveUser(c.Context, s.Account, u.ID); err != nil {
-		return err
-	}
-	return terminal.Done(c, session.StateJSON{ID: u.ID, State: "removed"}, "User %s is removed.", u.Name)
+	err := s.Services.Access.RemoveUser(c.Context, s.Account, u.ID)
+	return terminal.Done(c, err, session.StateJSON{ID: u.ID, State: "removed"}, "User %s is removed.", u.Name)
 }
 
 func userArgument(c *cli.Context) (string, error) {

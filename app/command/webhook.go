@@ -224,7 +224,7 @@ func updateWebhook(c *cli.Context, s *session.Session, id int64) error {
 		return err
 	}
 	warnOf(c, s, hook)
-	return terminal.Changed(c, api.EncodeWebhook(hook, s.Services.Ledger.Zone()), "Webhook %d: %s, %s, %s", hook.ID,
+	return terminal.Changed(c, nil, api.EncodeWebhook(hook, s.Services.Ledger.Zone()), "Webhook %d: %s, %s, %s", hook.ID,
 		terminal.OneLine(hook.Name), hook.URL, hook.Type)
 }
 
@@ -248,7 +248,7 @@ func toggleWebhook(c *cli.Context, s *session.Session, id int64) error {
 	if !hook.IsActive {
 		state = "off; its waiting deliveries are kept until it is on again."
 	}
-	return terminal.Changed(c, api.EncodeWebhook(hook, s.Services.Ledger.Zone()), "Webhook %d is %s", id, state)
+	return terminal.Changed(c, nil, api.EncodeWebhook(hook, s.Services.Ledger.Zone()), "Webhook %d is %s", id, state)
 }
 
 func testWebhook(c *cli.Context, s *session.Session, id int64) error {

@@ -102,10 +102,8 @@ type Ending func(ctx context.Context, account, id int64, now time.Time) error
 // on stderr, the sentence, which has a verb for the id.
 func EndByID(what string, end func(*services.All) Ending, state, sentence string) cli.ActionFunc {
 	return WithID(what, func(c *cli.Context, s *Session, id int64) error {
-		if err := end(s.Services)(c.Context, s.Account, id, s.Now); err != nil {
-			return err
-		}
-		return terminal.Done(c, StateJSON{id, state}, sentence, id)
+		err := end(s.Services)(c.Context, s.Account, id, s.Now)
+		return terminal.Done(c, err, StateJSON{id, state}, sentence, id)
 	})
 }
 

@@ -76,16 +76,20 @@ func Report(c *cli.Context, v any, lost string, asText func(w io.Writer)) error 
 	return Output(c, v, asText)
 }
 
-// Changed reports a change in one sentence, on stdout.
-func Changed(c *cli.Context, v any, format string, args ...any) error {
-	sentence := fmt.Sprintf(format, args...)
-	return Report(c, v, sentence, func(w io.Writer) { fmt.Fprintln(w, sentence) })
+// Changed reports a change in one sentence, on stdout, where err is nil, and returns
+// err otherwise.
+func Changed(c *cli.Context, err error, v any, format string, args ...any) error {
+	return changed(c, c.App.Writer, err, v, fmt.Sprintf(format, args...))
 }
 
-// Done reports a change in one sentence on stderr; as text it has no output.
-func Done(c *cli.Context, v any, format string, args ...any) error {
-	sentence := fmt.Sprintf(format, args...)
-	return Report(c, v, sentence, func(io.Writer) {
-		fmt.Fprintln(c.App.ErrWriter, sentence)
-	})
+// Done is Changed with the sentence on stderr; as text it has no output.
+func Done(c *cli.Context, err error, v any, format string, args ...any) error {
+	return changed(c, c.App.ErrWriter, err, v, fmt.Sprintf(format, args...))
+}
+
+func changed(c *cli.Context, w io.Writer, err error, v any, sentence string) error {
+	if err != nil {
+		return err
+	}
+	return Report(c, v, sentence, func(io.Writer) { fmt.Fprintln(w, sentence) })
 }

@@ -295,7 +295,7 @@ func sealReplicaKey(c *cli.Context, s *session.Session) error {
 		app.AuditNamed(config.Place.String())); err != nil {
 		return err
 	}
-	return terminal.Changed(c, encodeReplica(ctx, config),
+	return terminal.Changed(c, nil, encodeReplica(ctx, config),
 		"The sealed key lies beside the copy. Only its passphrase opens it: keep that apart from this machine.")
 }
 
@@ -334,7 +334,7 @@ func openReplicaKey(c *cli.Context) error {
 	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
 		return errors.Join(err, os.Remove(file.Name()))
 	}
-	return terminal.Changed(c, struct {
+	return terminal.Changed(c, nil, struct {
 		Key string `json:"key"`
 	}{file.Name()}, "The key is %s: baoco takeover takes it by --key.", terminal.OneLine(file.Name()))
 }
@@ -354,7 +354,7 @@ func removeReplica(c *cli.Context, s *session.Session) error {
 		app.AuditNamed(config.Place.String())); err != nil {
 		return err
 	}
-	return terminal.Done(c, struct {
+	return terminal.Done(c, nil, struct {
 		Place string `json:"place"`
 		State string `json:"state"`
 	}{config.Place.String(), "removed"},
