@@ -1,7 +1,6 @@
 package command
 
 import (
-	"io"
 	"strconv"
 	"time"
 
@@ -73,19 +72,10 @@ func printAccount(c *cli.Context, s *session.Session, a app.Account) error {
 
 func listAccounts(c *cli.Context, s *session.Session) error {
 	accounts, err := s.Services.Ledger.Accounts(c.Context)
-	if err != nil {
-		return err
-	}
-	list, rows := []accountJSON{}, [][]string{}
-	for _, a := range accounts {
+	table := terminal.Table{None: "There is no account.", Columns: ">ID|NAME|PLAN|EXPIRES|TRIAL|>BANK ACCOUNTS"}
+	return terminal.List(c, err, accounts, table, func(a app.Account) (accountJSON, []string) {
 		e := encodeAccount(a, s.Services.Ledger.Zone())
-		list = append(list, e)
-		rows = append(rows,
-			[]string{strconv.FormatInt(e.ID, 10), e.Name, e.Plan, e.ExpiresAt, terminal.YesNo(e.IsTrial), strconv.Itoa(e.MaxBankAccounts)})
-	}
-	return terminal.Output(c, list, func(w io.Writer) {
-		terminal.PrintTable(w, "There is no account.", []string{"ID", "NAME", "PLAN", "EXPIRES", "TRIAL", "BANK ACCOUNTS"}, rows,
-			"ID", "BANK ACCOUNTS")
+		return e, []string{strconv.FormatInt(e.ID, 10), e.Name, e.Plan, e.ExpiresAt, terminal.YesNo(e.IsTrial), strconv.Itoa(e.MaxBankAccounts)}
 	})
 }
 

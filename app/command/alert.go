@@ -285,9 +285,9 @@ func listAlerts(c *cli.Context, s *session.Session) error {
 	}
 	return terminal.Output(c, list, func(w io.Writer) {
 		terminal.PrintTable(w, "There is no alert channel yet: baoco alert telegram --token-file FILE --chat ID",
-			[]string{"CHANNEL", "TO", "LAST SENT", "FAILURES", "PROBLEM"}, channelRows, "FAILURES")
+			"CHANNEL|TO|LAST SENT|>FAILURES|PROBLEM", channelRows)
 		fmt.Fprintf(w, "\nAlerts are about: %s. Language: %s.\n\n", alertedKinds(p), p.Lang)
-		terminal.PrintTable(w, "No messages yet.", []string{"TIME", "CHANNEL", "SENT", "TRIES", "MESSAGE", "PROBLEM"}, messageRows, "TRIES")
+		terminal.PrintTable(w, "No messages yet.", "TIME|CHANNEL|SENT|>TRIES|MESSAGE|PROBLEM", messageRows)
 	})
 }
 

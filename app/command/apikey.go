@@ -93,9 +93,6 @@ func orNever(s *string) string {
 
 func listAPIKeys(c *cli.Context, s *session.Session) error {
 	keys, err := s.Services.Access.APIKeys(c.Context, s.Account)
-	if err != nil {
-		return err
-	}
 	type key struct {
 		ID         int64        `json:"id"`
 		Name       string       `json:"name"`
@@ -107,11 +104,13 @@ func listAPIKeys(c *cli.Context, s *session.Session) error {
 		LastUsedAt *string      `json:"last_used_at"`
 	}
 	zone := s.Services.Ledger.Zone()
-	list, rows := []key{}, [][]string{}
-	for _, k := range keys {
+	table := terminal.Table{
+		None:    "There is no API key yet: baoco apikey create NAME",
+		Columns: ">ID|NAME|SCOPE|KEY|STATE|EXPIRES|LAST USED",
+	}
+	return terminal.List(c, err, keys, table, func(k access.APIKey) (key, []string) {
 		e := key{k.ID, k.Name, k.Scope, k.Hint, app.FormatTime(k.CreatedAt, zone), api.TimeOrNull(k.ExpiresAt, zone),
 			api.TimeOrNull(k.RevokedAt, zone), api.TimeOrNull(k.LastUsedAt, zone)}
-		list = append(list, e)
 		state := "valid"
 		switch {
 		case !k.RevokedAt.IsZero():
@@ -119,11 +118,6 @@ func listAPIKeys(c *cli.Context, s *session.Session) error {
 		case !k.Valid(s.Now):
 			state = "expired"
 		}
-		rows = append(rows,
-			[]string{strconv.FormatInt(k.ID, 10), k.Name, string(k.Scope), k.Hint, state, orNever(e.ExpiresAt), orNever(e.LastUsedAt)})
-	}
-	return terminal.Output(c, list, func(w io.Writer) {
-		terminal.PrintTable(w, "There is no API key yet: baoco apikey create NAME",
-			[]string{"ID", "NAME", "SCOPE", "KEY", "STATE", "EXPIRES", "LAST USED"}, rows, "ID")
+		return e, []string{strconv.FormatInt(k.ID, 10), k.Name, string(k.Scope), k.Hint, state, orNever(e.ExpiresAt), orNever(e.LastUsedAt)}
 	})
 }

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"io"
 	"strconv"
 
 	"baoco/app"
@@ -72,21 +71,13 @@ func listAudit(c *cli.Context, s *session.Session) error {
 		return err
 	}
 	lines, err := s.Services.Ledger.AuditLines(c.Context, s.Account, f, limit)
-	if err != nil {
-		return err
-	}
-	list, rows := []auditJSON{}, [][]string{}
-	for _, l := range lines {
+	table := terminal.Table{None: "There is no such line.", Columns: ">ID|TIME|WAY|ADDRESS|WHAT"}
+	return terminal.List(c, err, lines, table, func(l app.AuditLine) (auditJSON, []string) {
 		e := auditJSON{
 			l.ID, app.FormatTime(l.Actor.At, zone), l.Actor.Way, l.Actor.Name, l.Actor.ID, l.Actor.Address,
 			l.Deed, l.NounID, l.Name, l.Count, append([]app.AuditChange{}, l.Changes...), audit.Bare(audit.Sentence(l, zone).EN),
 		}
-		list = append(list, e)
-		rows = append(rows,
-			[]string{strconv.FormatInt(e.ID, 10), e.At, e.Way.Name().EN, e.Address, audit.Quoted(audit.Sentence(l, zone).EN)})
-	}
-	return terminal.Output(c, list, func(w io.Writer) {
-		terminal.PrintTable(w, "There is no such line.", []string{"ID", "TIME", "WAY", "ADDRESS", "WHAT"}, rows, "ID")
+		return e, []string{strconv.FormatInt(e.ID, 10), e.At, e.Way.Name().EN, e.Address, audit.Quoted(audit.Sentence(l, zone).EN)}
 	})
 }
 

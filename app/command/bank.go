@@ -171,24 +171,22 @@ func notifyFlags(c *cli.Context) (inbound.NotifyOnLink, error) {
 
 func listBanks(c *cli.Context, s *session.Session) error {
 	banks, err := s.Services.Ledger.BankAccountSummaries(c.Context, s.Account, s.Now)
-	if err != nil {
-		return err
-	}
-	list, rows := []api.BankAccountJSON{}, [][]string{}
-	for _, b := range banks {
-		list = append(list, api.EncodeBankAccount(b.BankAccount, s.Services.Ledger.Zone()))
-		rows = append(rows, []string{strconv.FormatInt(b.ID, 10), b.Bank, b.AccountNumber, b.AccountName, string(b.Status),
-			strconv.FormatInt(b.All.Count, 10), terminal.VND(b.Today.In.Total), terminal.VND(b.Today.Out.Total), terminal.VND(b.Month.In.Total),
-			terminal.VND(b.Month.Out.Total)})
-	}
-	return terminal.Output(c, list, func(w io.Writer) {
-		terminal.PrintTable(w, "No bank account is linked yet: baoco bank link --bank ACB --number N --name NAME",
-			[]string{"ID", "BANK", "NUMBER", "NAME", "STATUS", "TRANSACTIONS", "IN TODAY", "OUT TODAY", "IN THIS MONTH", "OUT THIS MONTH"}, rows,
-			"ID", "TRANSACTIONS", "IN TODAY", "OUT TODAY", "IN THIS MONTH", "OUT THIS MONTH")
-		for _, b := range banks {
-			if b.BankAccountReceiving != (app.BankAccountReceiving{}) {
-				fmt.Fprintln(w, receivingText(b.BankAccount))
+	table := terminal.Table{
+		None:    "No bank account is linked yet: baoco bank link --bank ACB --number N --name NAME",
+		Columns: ">ID|BANK|NUMBER|NAME|STATUS|>TRANSACTIONS|>IN TODAY|>OUT TODAY|>IN THIS MONTH|>OUT THIS MONTH",
+		After: func(w io.Writer) {
+			for _, b := range banks {
+				if b.BankAccountReceiving != (app.BankAccountReceiving{}) {
+					fmt.Fprintln(w, receivingText(b.BankAccount))
+				}
 			}
+		},
+	}
+	return terminal.List(c, err, banks, table, func(b app.BankAccountSummary) (api.BankAccountJSON, []string) {
+		return api.EncodeBankAccount(b.BankAccount, s.Services.Ledger.Zone()), []string{
+			strconv.FormatInt(b.ID, 10), b.Bank, b.AccountNumber, b.AccountName, string(b.Status),
+			strconv.FormatInt(b.All.Count, 10), terminal.VND(b.Today.In.Total), terminal.VND(b.Today.Out.Total), terminal.VND(b.Month.In.Total),
+			terminal.VND(b.Month.Out.Total),
 		}
 	})
 }

@@ -127,7 +127,8 @@ func writeFile(c *cli.Context, s *session.Session, name string, put func(sheet.F
 	if err != nil {
 		return terminal.Unfinished(err, terminal.OneLine(path)+" is not written")
 	}
-	return terminal.Changed(c, nil, map[string]any{"file": path, "lines": n}, "%s holds %s lines.", terminal.OneLine(path), terminal.VND(int64(n)))
+	return terminal.Changed(c, nil, map[string]any{"file": path, "lines": n},
+		"%s holds %s lines.", terminal.OneLine(path), terminal.VND(int64(n)))
 }
 
 func printBook(c *cli.Context, b *book.Book, lang app.Lang) error {
@@ -155,7 +156,7 @@ func printBook(c *cli.Context, b *book.Book, lang app.Lang) error {
 		for _, title := range b.Titles() {
 			fmt.Fprintln(w, terminal.OneLine(title.In(lang)))
 		}
-		terminal.PrintTable(w, "Nothing stands in this book.", []string{"DOCUMENT", "DATE", "DESCRIPTION", "IN", "OUT"}, rows, "IN", "OUT")
+		terminal.PrintTable(w, "Nothing stands in this book.", "DOCUMENT|DATE|DESCRIPTION|>IN|>OUT", rows)
 	})
 }
 
@@ -190,15 +191,9 @@ func openBook(c *cli.Context, s *session.Session) error {
 
 func bookStatus(c *cli.Context, s *session.Session) error {
 	list, err := s.Services.Books.Closings(c.Context, s.Account)
-	if err != nil {
-		return err
-	}
-	encoded, rows := []closingJSON{}, [][]string{}
-	for _, closing := range list {
+	table := terminal.Table{None: "No book is closed.", Columns: "THROUGH|CLOSED AT|BY"}
+	return terminal.List(c, err, list, table, func(closing book.Closing) (closingJSON, []string) {
 		e := encodeClosing(s, closing)
-		encoded, rows = append(encoded, e), append(rows, []string{e.Through, e.ClosedAt, e.ClosedBy})
-	}
-	return terminal.Output(c, encoded, func(w io.Writer) {
-		terminal.PrintTable(w, "No book is closed.", []string{"THROUGH", "CLOSED AT", "BY"}, rows)
+		return e, []string{e.Through, e.ClosedAt, e.ClosedBy}
 	})
 }

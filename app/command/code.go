@@ -2,7 +2,6 @@ package command
 
 import (
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 
@@ -52,7 +51,8 @@ func createCodePattern(c *cli.Context, s *session.Session) error {
 		in.Most = c.Int("max-length")
 	}
 	p, err := s.Services.Ledger.CreateCodePattern(c.Context, s.Account, in, s.Now)
-	return terminal.Changed(c, err, api.EncodeCodePattern(p, s.Services.Ledger.Zone()), "Code pattern %d: %s and %s", p.ID, p.Prefix, follows(p))
+	return terminal.Changed(c, err, api.EncodeCodePattern(p, s.Services.Ledger.Zone()),
+		"Code pattern %d: %s and %s", p.ID, p.Prefix, follows(p))
 }
 
 // follows says what follows the prefix.
@@ -69,17 +69,12 @@ func follows(p app.CodePattern) string {
 
 func listCodePatterns(c *cli.Context, s *session.Session) error {
 	patterns, err := s.Services.Ledger.CodePatterns(c.Context, s.Account)
-	if err != nil {
-		return err
+	table := terminal.Table{
+		None:    "There is no code pattern yet: baoco code create --prefix DH --min-length 6",
+		Columns: ">ID|PREFIX|FOLLOWED BY",
 	}
-	list, rows := []api.CodePatternJSON{}, [][]string{}
-	for _, p := range patterns {
-		list = append(list, api.EncodeCodePattern(p, s.Services.Ledger.Zone()))
-		rows = append(rows, []string{strconv.FormatInt(p.ID, 10), p.Prefix, follows(p)})
-	}
-	return terminal.Output(c, list, func(w io.Writer) {
-		terminal.PrintTable(w, "There is no code pattern yet: baoco code create --prefix DH --min-length 6",
-			[]string{"ID", "PREFIX", "FOLLOWED BY"}, rows, "ID")
+	return terminal.List(c, err, patterns, table, func(p app.CodePattern) (api.CodePatternJSON, []string) {
+		return api.EncodeCodePattern(p, s.Services.Ledger.Zone()), []string{strconv.FormatInt(p.ID, 10), p.Prefix, follows(p)}
 	})
 }
 

@@ -95,13 +95,12 @@ func createCounterLink(c *cli.Context, s *session.Session) error {
 
 func listCounterLinks(c *cli.Context, s *session.Session) error {
 	links, err := s.Services.Payments.CounterLinks(c.Context, s.Account)
-	if err != nil {
-		return err
+	table := terminal.Table{
+		None:    "There is no counter link yet: baoco counter create NAME",
+		Columns: ">ID|NAME|BANK ACCOUNT|TOTAL|STATE|CREATED",
 	}
-	list, rows := []counterLinkJSON{}, [][]string{}
-	for _, l := range links {
+	return terminal.List(c, err, links, table, func(l payment.CounterLink) (counterLinkJSON, []string) {
 		e := encodeCounterLink(s, l)
-		list = append(list, e)
 		state, bankAccount := "valid", "all"
 		if e.RevokedAt != nil {
 			state = "revoked"
@@ -109,10 +108,6 @@ func listCounterLinks(c *cli.Context, s *session.Session) error {
 		if e.BankAccountID != nil {
 			bankAccount = bankAccountsText(access.BankAccountLimit{On: true, IDs: []int64{l.BankAccountID}, ReceivingNumber: l.ReceivingNumber})
 		}
-		rows = append(rows, []string{strconv.FormatInt(e.ID, 10), e.Name, bankAccount, terminal.YesNo(e.ShowsTotal), state, e.CreatedAt})
-	}
-	return terminal.Output(c, list, func(w io.Writer) {
-		terminal.PrintTable(w, "There is no counter link yet: baoco counter create NAME",
-			[]string{"ID", "NAME", "BANK ACCOUNT", "TOTAL", "STATE", "CREATED"}, rows, "ID")
+		return e, []string{strconv.FormatInt(e.ID, 10), e.Name, bankAccount, terminal.YesNo(e.ShowsTotal), state, e.CreatedAt}
 	})
 }

@@ -170,13 +170,17 @@ func printAttempts(c *cli.Context, s *session.Session, attempts []delivery.Attem
 		ids[i] = a.Delivery.TransactionID
 	}
 	deliveries, err := s.Services.Deliveries.DeliveriesOf(c.Context, s.Account, ids)
-	if err != nil {
-		return err
+	why := explanations{}
+	table := terminal.Table{
+		None:    "No attempts yet.",
+		Columns: ">ID|TIME|>WEBHOOK|>DELIVERY|ATTEMPT|ANSWER|>MS|TYPE|>AMOUNT|CONTENT|NEXT",
+		After: func(w io.Writer) {
+			why.print(w)
+			terminal.More(c, len(attempts), total)
+		},
 	}
-	list, rows, why := []api.HistoryJSON{}, [][]string{}, explanations{}
-	for _, a := range attempts {
+	return terminal.List(c, err, attempts, table, func(a delivery.Attempt) (api.HistoryJSON, []string) {
 		e := api.EncodeAttempt(a, s.Services.Ledger.Zone(), app.English)
-		list = append(list, e)
 		delivered := slices.ContainsFunc(deliveries[a.Delivery.TransactionID], func(d delivery.Latest) bool {
 			return d.WebhookID == a.Delivery.WebhookID && d.State == app.DeliveryDelivered
 		})
@@ -190,19 +194,12 @@ func printAttempts(c *cli.Context, s *session.Session, attempts []delivery.Attem
 		if e.NextAttemptAt != nil {
 			next = *e.NextAttemptAt
 		}
-		rows = append(rows, []string{
+		return e, []string{
 			strconv.FormatInt(e.ID, 10), e.CallTime, strconv.FormatInt(e.WebhookID, 10), e.DeliveryID,
 			fmt.Sprintf("%d/%d", e.Attempt, len(delivery.RetrySchedule)),
 			terminal.Clip(outcome(a), 40), strconv.FormatInt(e.DurationMS, 10), string(e.Type), terminal.VND(e.Amount),
 			terminal.Clip(e.Description, 30), next,
-		})
-	}
-	return terminal.Output(c, list, func(w io.Writer) {
-		terminal.PrintTable(w, "No attempts yet.",
-			[]string{"ID", "TIME", "WEBHOOK", "DELIVERY", "ATTEMPT", "ANSWER", "MS", "TYPE", "AMOUNT", "CONTENT", "NEXT"}, rows,
-			"ID", "WEBHOOK", "DELIVERY", "MS", "AMOUNT")
-		why.print(w)
-		terminal.More(c, len(rows), total)
+		}
 	})
 }
 

@@ -253,7 +253,7 @@ func (r imported) print(w io.Writer) {
 	}
 	if len(rows) > 0 {
 		fmt.Fprintln(w, "The first rows:")
-		terminal.PrintTable(w, "", []string{"LINE", "TIME", "TYPE", "AMOUNT", "CONTENT", "OUTCOME"}, rows, "LINE", "AMOUNT")
+		terminal.PrintTable(w, "", ">LINE|TIME|TYPE|>AMOUNT|CONTENT|OUTCOME", rows)
 	}
 }
 

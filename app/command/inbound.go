@@ -126,8 +126,7 @@ func printEvents(w io.Writer, none string, events []api.InboundEventJSON) {
 				strconv.Itoa(e.Unassigned), strconv.Itoa(e.Conflicts), strconv.Itoa(e.Rejected), openReasons(e)})
 	}
 	terminal.PrintTable(w, none,
-		[]string{"EVENT", "RECEIVED", "SOURCE", "RECORDED", "DUPLICATES", "UNASSIGNED", "CONFLICTS", "REJECTED", "OPEN"}, rows,
-		"EVENT", "RECORDED", "DUPLICATES", "UNASSIGNED", "CONFLICTS", "REJECTED")
+		">EVENT|RECEIVED|SOURCE|>RECORDED|>DUPLICATES|>UNASSIGNED|>CONFLICTS|>REJECTED|OPEN", rows)
 }
 
 // sourceName is the name of the source of an event; a record made by hand has
@@ -169,7 +168,7 @@ func printRefused(w io.Writer, calls []api.RefusedCallJSON) {
 		}
 		rows = append(rows, []string{r.ReceivedAt, source, r.Remote, string(r.Code), r.Reason})
 	}
-	terminal.PrintTable(w, "No calls were refused.", []string{"RECEIVED", "SOURCE", "FROM", "CODE", "REASON"}, rows)
+	terminal.PrintTable(w, "No calls were refused.", "RECEIVED|SOURCE|FROM|CODE|REASON", rows)
 }
 
 func showEvent(c *cli.Context, s *session.Session, id int64) error {
@@ -226,8 +225,7 @@ func printElements(w io.Writer, e api.InboundEventBodyJSON) {
 	if e.Nothing != nil {
 		nothing = *e.Nothing
 	}
-	terminal.PrintTable(w, nothing, []string{"ITEM", "STATE", "REASON", "ID", "BANK", "ACCOUNT", "TYPE", "AMOUNT", "DATE", "CONTENT",
-		"TRANSACTION"}, rows, "ITEM", "AMOUNT", "TRANSACTION")
+	terminal.PrintTable(w, nothing, ">ITEM|STATE|REASON|ID|BANK|ACCOUNT|TYPE|>AMOUNT|DATE|CONTENT|>TRANSACTION", rows)
 	if more := e.ElementCount - len(e.Elements); more > 0 {
 		fmt.Fprintf(w, "%d more are not shown.\n", more)
 	}

@@ -159,8 +159,7 @@ func printPayments(s *session.Session, w io.Writer, list []payment.Request, none
 		rows = append(rows, []string{strconv.FormatInt(r.ID, 10), r.Code, r.Reference, string(r.Status(s.Now)), terminal.VND(r.Amount),
 			terminal.VND(r.Received), app.FormatTime(r.CreatedAt, s.Services.Ledger.Zone()), expires})
 	}
-	terminal.PrintTable(w, none, []string{"ID", "CODE", "REFERENCE", "STATUS", "AMOUNT", "RECEIVED", "CREATED", "EXPIRES"}, rows, "ID",
-		"AMOUNT", "RECEIVED")
+	terminal.PrintTable(w, none, ">ID|CODE|REFERENCE|STATUS|>AMOUNT|>RECEIVED|CREATED|EXPIRES", rows)
 }
 
 func showPayment(c *cli.Context, s *session.Session, id int64) error {
@@ -189,8 +188,7 @@ func showPayment(c *cli.Context, s *session.Session, id int64) error {
 		}
 		fmt.Fprintf(w, "To %s %s, %s. Page: %s\n", r.BankAccount.Bank, r.AccountNumber(),
 			terminal.OneLine(r.BankAccount.AccountName), r.URLPath())
-		terminal.PrintTable(w, "No transfer has come yet.", []string{"TRANSACTION", "TIME", "AMOUNT", "FOUND BY", "CONTENT"}, rows,
-			"TRANSACTION", "AMOUNT")
+		terminal.PrintTable(w, "No transfer has come yet.", ">TRANSACTION|TIME|>AMOUNT|FOUND BY|CONTENT", rows)
 	})
 }
 
@@ -221,12 +219,15 @@ func listUnmatched(c *cli.Context, s *session.Session) error {
 	}
 	f := payment.UnmatchedFilter{Aside: c.Bool("put-aside"), Page: page}
 	list, total, err := s.Services.Payments.UnmatchedTransactions(c.Context, s.Account, f, s.Now)
-	if err != nil {
-		return err
+	table := terminal.Table{
+		None:    "All money in of the last 30 days has its payment request, or was put aside.",
+		Columns: ">TRANSACTION|TIME|>AMOUNT|CONTENT|MAY BE FOR",
+		After:   func(io.Writer) { terminal.More(c, len(list), total) },
 	}
-	encoded, rows := []api.UnmatchedJSON{}, [][]string{}
-	for _, t := range list {
-		encoded = append(encoded, api.EncodeUnmatched(t, s.Services.Ledger.Zone(), s.Now))
+	if f.Aside {
+		table.None = "No money in of the last 30 days was put aside."
+	}
+	return terminal.List(c, err, list, table, func(t payment.UnmatchedTransaction) (api.UnmatchedJSON, []string) {
 		likely := ""
 		for i, r := range t.Likely {
 			if i > 0 {
@@ -234,17 +235,8 @@ func listUnmatched(c *cli.Context, s *session.Session) error {
 			}
 			likely += fmt.Sprintf("%d (%s)", r.ID, r.Code)
 		}
-		rows = append(rows, []string{strconv.FormatInt(t.ID, 10), datedCell(t.Transaction, s.Services.Ledger.Zone()), terminal.VND(t.Amount),
-			terminal.Clip(t.Content, 50), likely})
-	}
-	return terminal.Output(c, encoded, func(w io.Writer) {
-		none := "All money in of the last 30 days has its payment request, or was put aside."
-		if f.Aside {
-			none = "No money in of the last 30 days was put aside."
-		}
-		terminal.PrintTable(w, none,
-			[]string{"TRANSACTION", "TIME", "AMOUNT", "CONTENT", "MAY BE FOR"}, rows, "TRANSACTION", "AMOUNT")
-		terminal.More(c, len(rows), total)
+		return api.EncodeUnmatched(t, s.Services.Ledger.Zone(), s.Now), []string{strconv.FormatInt(t.ID, 10),
+			datedCell(t.Transaction, s.Services.Ledger.Zone()), terminal.VND(t.Amount), terminal.Clip(t.Content, 50), likely}
 	})
 }
 

@@ -42,11 +42,12 @@ func listPending(c *cli.Context, s *session.Session) error {
 		return err
 	}
 	found, total, err := s.Services.Deliveries.Pending(c.Context, s.Account, f, page)
-	if err != nil {
-		return err
+	table := terminal.Table{
+		None:    "No deliveries are waiting.",
+		Columns: ">DELIVERY|NEXT|>WEBHOOK|MADE|TYPE|>AMOUNT|CONTENT",
+		After:   func(io.Writer) { terminal.More(c, len(found), total) },
 	}
-	list, rows := []pendingJSON{}, [][]string{}
-	for _, d := range found {
+	return terminal.List(c, err, found, table, func(d delivery.Pending) (pendingJSON, []string) {
 		p := d.Payload
 		e := pendingJSON{
 			DeliveryID: strconv.FormatInt(d.ID, 10), MessageID: d.MessageID(), WebhookID: d.WebhookID, Paused: d.Paused, Attempts: d.Attempts,
@@ -64,15 +65,9 @@ func listPending(c *cli.Context, s *session.Session) error {
 			next = app.FormatTime(d.DueAt, s.Services.Ledger.Zone())
 			e.DueAt = new(next)
 		}
-		list = append(list, e)
-		rows = append(rows, []string{
+		return e, []string{
 			e.DeliveryID, next, strconv.FormatInt(e.WebhookID, 10), fmt.Sprintf("%d/%d", e.Attempts, len(delivery.RetrySchedule)),
 			string(e.Type), terminal.VND(e.Amount), terminal.Clip(e.Description, 40),
-		})
-	}
-	return terminal.Output(c, list, func(w io.Writer) {
-		terminal.PrintTable(w, "No deliveries are waiting.", []string{"DELIVERY", "NEXT", "WEBHOOK", "MADE", "TYPE", "AMOUNT", "CONTENT"}, rows,
-			"DELIVERY", "WEBHOOK", "AMOUNT")
-		terminal.More(c, len(rows), total)
+		}
 	})
 }

@@ -50,9 +50,9 @@ func report(c *cli.Context, s *session.Session) error {
 }
 
 func printReport(c *cli.Context, r *book.Report, lang app.Lang) error {
-	header, numbers := []string{strings.ToUpper(r.By.Name().In(lang))}, []string{}
+	names := strings.ToUpper(r.By.Name().In(lang))
 	for _, column := range r.Columns() {
-		numbers = append(numbers, strings.ToUpper(column.Name.In(lang)))
+		names += "|>" + strings.ToUpper(column.Name.In(lang))
 	}
 	var rows [][]string
 	for _, row := range append(r.Rows, r.Sums()...) {
@@ -64,6 +64,6 @@ func printReport(c *cli.Context, r *book.Report, lang app.Lang) error {
 	}
 	return terminal.Output(c, api.EncodeReport(r), func(w io.Writer) {
 		fmt.Fprintln(w, r.Name())
-		terminal.PrintTable(w, "", append(header, numbers...), rows, numbers...)
+		terminal.PrintTable(w, "", names, rows)
 	})
 }

@@ -216,26 +216,22 @@ func showSource(c *cli.Context, s *session.Session, src inbound.Source, did stri
 
 func listSources(c *cli.Context, s *session.Session) error {
 	sources, err := s.Services.Inbound.SourcesHealth(c.Context, s.Account)
-	if err != nil {
-		return err
-	}
-	list, rows := []api.SourceJSON{}, [][]string{}
-	for _, src := range sources {
-		e := api.EncodeSource(src, s.Services.Ledger.Zone(), app.English)
-		list = append(list, e)
-		rows = append(rows, []string{strconv.FormatInt(e.ID, 10), e.Name, string(e.Provider), string(e.Auth), onlyBankAccount(e),
-			orNever(e.LastCallAt), orNever(e.LastTransactionAt), lastPoll(src, e.LastPollAt), strconv.Itoa(e.RefusedCalls), lastRefusal(e)})
-	}
-	return terminal.Output(c, list, func(w io.Writer) {
-		terminal.PrintTable(w, "There is no source yet: baoco source add --provider native --name NAME",
-			[]string{"ID", "NAME", "PROVIDER", "AUTH", "BANK ACCOUNT", "LAST CALL", "LAST TRANSACTION", "LAST CATCH-UP", "REFUSED", "LAST REFUSAL"},
-			rows, "ID", "REFUSED")
-		for _, src := range sources {
-			if src.SecretLost {
-				fmt.Fprintf(c.App.ErrWriter, "Source %d has lost its secret, so its calls are refused: baoco source rotate %d%s\n", src.ID, src.ID,
-					session.OnAccount(s.Account))
+	table := terminal.Table{
+		None:    "There is no source yet: baoco source add --provider native --name NAME",
+		Columns: ">ID|NAME|PROVIDER|AUTH|BANK ACCOUNT|LAST CALL|LAST TRANSACTION|LAST CATCH-UP|>REFUSED|LAST REFUSAL",
+		After: func(w io.Writer) {
+			for _, src := range sources {
+				if src.SecretLost {
+					fmt.Fprintf(c.App.ErrWriter, "Source %d has lost its secret, so its calls are refused: baoco source rotate %d%s\n", src.ID, src.ID,
+						session.OnAccount(s.Account))
+				}
 			}
-		}
+		},
+	}
+	return terminal.List(c, err, sources, table, func(src inbound.SourceHealth) (api.SourceJSON, []string) {
+		e := api.EncodeSource(src, s.Services.Ledger.Zone(), app.English)
+		return e, []string{strconv.FormatInt(e.ID, 10), e.Name, string(e.Provider), string(e.Auth), onlyBankAccount(e),
+			orNever(e.LastCallAt), orNever(e.LastTransactionAt), lastPoll(src, e.LastPollAt), strconv.Itoa(e.RefusedCalls), lastRefusal(e)}
 	})
 }
 

@@ -143,34 +143,31 @@ func brokerCredentials(c *cli.Context) (*stream.BrokerCredentials, error) {
 
 func listStreams(c *cli.Context, s *session.Session) error {
 	streams, err := s.Services.Streams.Streams(c.Context, s.Account)
-	if err != nil {
-		return err
+	table := terminal.Table{
+		None:    "There is no stream yet: baoco stream create --name NAME --url URL --topic TOPIC",
+		Columns: ">ID|NAME|URL|TOPIC|TYPE|BANK ACCOUNT|CODES|ACTIVE|>SENT UP TO|>SENT",
+		After: func(w io.Writer) {
+			for _, st := range streams {
+				switch {
+				case st.SecretLost:
+					fmt.Fprintf(c.App.ErrWriter, "Stream %d has lost its secret, so nothing is sent: baoco stream rotate-secret %d%s\n", st.ID, st.ID,
+						session.OnAccount(s.Account))
+				case st.IsActive && !st.FailingSince.IsZero():
+					fmt.Fprintf(c.App.ErrWriter, "Stream %d fails since %s: %s\n", st.ID, app.FormatTime(st.FailingSince, s.Services.Ledger.Zone()),
+						terminal.OneLine(st.Problem.EN))
+				}
+			}
+		},
 	}
-	list, rows := []api.StreamJSON{}, [][]string{}
-	for _, st := range streams {
-		list = append(list, encodeStream(s, st))
+	return terminal.List(c, err, streams, table, func(st stream.Stream) (api.StreamJSON, []string) {
+		e := encodeStream(s, st)
 		only := "all"
 		if st.BankAccountID != 0 {
 			only = strconv.FormatInt(st.BankAccountID, 10)
 		}
-		rows = append(rows, []string{
+		return e, []string{
 			strconv.FormatInt(st.ID, 10), st.Name, terminal.Clip(st.URL, 50), st.Topic, string(st.Type), only, cmp.Or(st.CodePrefix, "all"),
 			terminal.YesNo(st.IsActive), strconv.FormatInt(st.Position, 10), strconv.FormatInt(st.Sent, 10),
-		})
-	}
-	return terminal.Output(c, list, func(w io.Writer) {
-		terminal.PrintTable(w, "There is no stream yet: baoco stream create --name NAME --url URL --topic TOPIC",
-			[]string{"ID", "NAME", "URL", "TOPIC", "TYPE", "BANK ACCOUNT", "CODES", "ACTIVE", "SENT UP TO", "SENT"}, rows, "ID",
-			"SENT UP TO", "SENT")
-		for _, st := range streams {
-			switch {
-			case st.SecretLost:
-				fmt.Fprintf(c.App.ErrWriter, "Stream %d has lost its secret, so nothing is sent: baoco stream rotate-secret %d%s\n", st.ID, st.ID,
-					session.OnAccount(s.Account))
-			case st.IsActive && !st.FailingSince.IsZero():
-				fmt.Fprintf(c.App.ErrWriter, "Stream %d fails since %s: %s\n", st.ID, app.FormatTime(st.FailingSince, s.Services.Ledger.Zone()),
-					terminal.OneLine(st.Problem.EN))
-			}
 		}
 	})
 }

@@ -107,32 +107,29 @@ func listTransactions(c *cli.Context, s *session.Session) error {
 	}
 	f.Sums = true
 	page, err := s.Services.Ledger.Transactions(c.Context, s.Account, f)
-	if err != nil {
-		return err
-	}
-	encoded, rows := []api.TransactionJSON{}, [][]string{}
-	header := []string{"ID", "TIME", "BANK", "ACCOUNT", "TYPE", "AMOUNT", "CONTENT", "NUMBER"}
 	coded := slices.ContainsFunc(page.Rows, func(t app.Transaction) bool { return t.Code.Read })
-	if coded { // else the account had no code patterns
-		header = append(header, "CODE")
+	table := terminal.Table{
+		None:    "No transactions found.",
+		Columns: ">ID|TIME|BANK|ACCOUNT|TYPE|>AMOUNT|CONTENT|NUMBER",
+		After: func(w io.Writer) {
+			if page.Total > 0 {
+				fmt.Fprintf(w, "In %s VND (%s), out %s VND (%s).\n", terminal.VND(page.Sums.In.Total), terminal.VND(page.Sums.In.Count),
+					terminal.VND(page.Sums.Out.Total), terminal.VND(page.Sums.Out.Count))
+			}
+			terminal.More(c, len(page.Rows), page.Total)
+		},
 	}
-	for _, t := range page.Rows {
+	if coded { // else the account had no code patterns
+		table.Columns += "|CODE"
+	}
+	return terminal.List(c, err, page.Rows, table, func(t app.Transaction) (api.TransactionJSON, []string) {
 		e := api.EncodeTransaction(t, s.Services.Ledger.Zone())
-		encoded = append(encoded, e)
 		row := []string{e.ID, datedCell(t, s.Services.Ledger.Zone()), e.Bank, e.AccountNumber, string(e.Type), terminal.VND(e.Amount),
 			terminal.Clip(e.Content, 50), e.TransactionNumber}
 		if coded {
 			row = append(row, t.Code.Text)
 		}
-		rows = append(rows, row)
-	}
-	return terminal.Output(c, encoded, func(w io.Writer) {
-		terminal.PrintTable(w, "No transactions found.", header, rows, "ID", "AMOUNT")
-		if page.Total > 0 {
-			fmt.Fprintf(w, "In %s VND (%s), out %s VND (%s).\n", terminal.VND(page.Sums.In.Total), terminal.VND(page.Sums.In.Count),
-				terminal.VND(page.Sums.Out.Total), terminal.VND(page.Sums.Out.Count))
-		}
-		terminal.More(c, len(rows), page.Total)
+		return e, row
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 	"baoco/app"
 	"baoco/app/command/session"
 	"baoco/app/command/terminal"
+	"baoco/app/inbound"
 
 	"github.com/urfave/cli/v2"
 )
@@ -33,11 +34,8 @@ func listImports(c *cli.Context, s *session.Session) error {
 		return err
 	}
 	files, err := s.Services.Inbound.Imports(c.Context, s.Account, app.Page{Number: 1, Size: listedImports})
-	if err != nil {
-		return err
-	}
-	list, rows := []importJSON{}, [][]string{}
-	for _, f := range files {
+	table := terminal.Table{None: "No files were imported.", Columns: ">ID|TIME|FILE|>IN|>VND IN|>OUT|>VND OUT|TAKEN BACK"}
+	return terminal.List(c, err, files, table, func(f inbound.ImportedFile) (importJSON, []string) {
 		e := importJSON{
 			ID: f.ID, File: f.File, ImportedAt: app.FormatTime(f.At, s.Services.Ledger.Zone()),
 			InCount: f.In.Count, InAmount: f.In.Total, OutCount: f.Out.Count, OutAmount: f.Out.Total,
@@ -47,13 +45,8 @@ func listImports(c *cli.Context, s *session.Session) error {
 			undone = app.FormatTime(f.UndoneAt, s.Services.Ledger.Zone())
 			e.UndoneAt = &undone
 		}
-		list = append(list, e)
-		rows = append(rows, []string{strconv.FormatInt(e.ID, 10), e.ImportedAt, terminal.Clip(terminal.OneLine(e.File), 40),
-			terminal.VND(e.InCount), terminal.VND(e.InAmount), terminal.VND(e.OutCount), terminal.VND(e.OutAmount), undone})
-	}
-	return terminal.Output(c, list, func(w io.Writer) {
-		terminal.PrintTable(w, "No files were imported.", []string{"ID", "TIME", "FILE", "IN", "VND IN", "OUT", "VND OUT", "TAKEN BACK"}, rows,
-			"ID", "IN", "VND IN", "OUT", "VND OUT")
+		return e, []string{strconv.FormatInt(e.ID, 10), e.ImportedAt, terminal.Clip(terminal.OneLine(e.File), 40),
+			terminal.VND(e.InCount), terminal.VND(e.InAmount), terminal.VND(e.OutCount), terminal.VND(e.OutAmount), undone}
 	})
 }
 

@@ -187,19 +187,13 @@ func showPassword(c *cli.Context, s *session.Session, u access.User, did, genera
 
 func listUsers(c *cli.Context, s *session.Session) error {
 	users, err := s.Services.Access.Users(c.Context, s.Account)
-	if err != nil {
-		return err
+	table := terminal.Table{
+		None:    "There is no user yet: baoco user create NAME",
+		Columns: ">ID|NAME|ROLE|CREATED|LAST SIGN-IN|BANK ACCOUNTS",
 	}
-	list, rows := []userJSON{}, [][]string{}
-	for _, u := range users {
+	return terminal.List(c, err, users, table, func(u access.User) (userJSON, []string) {
 		e := encodeUser(s, u)
-		list = append(list, e)
-		rows = append(rows,
-			[]string{strconv.FormatInt(e.ID, 10), e.Name, string(e.Role), e.CreatedAt, orNever(e.LastSignInAt), bankAccountsText(u.Limit)})
-	}
-	return terminal.Output(c, list, func(w io.Writer) {
-		terminal.PrintTable(w, "There is no user yet: baoco user create NAME",
-			[]string{"ID", "NAME", "ROLE", "CREATED", "LAST SIGN-IN", "BANK ACCOUNTS"}, rows, "ID")
+		return e, []string{strconv.FormatInt(e.ID, 10), e.Name, string(e.Role), e.CreatedAt, orNever(e.LastSignInAt), bankAccountsText(u.Limit)}
 	})
 }
 

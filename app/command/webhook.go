@@ -169,29 +169,26 @@ func readHeaders(c *cli.Context) (list []delivery.Header, err error) {
 
 func listWebhooks(c *cli.Context, s *session.Session) error {
 	hooks, err := s.Services.Deliveries.Webhooks(c.Context, s.Account)
-	if err != nil {
-		return err
+	table := terminal.Table{
+		None:    "There is no webhook yet: baoco webhook create --name NAME --url URL --type IN",
+		Columns: ">ID|NAME|URL|TYPE|BANK ACCOUNTS|CODES|ACTIVE",
+		After: func(w io.Writer) {
+			for _, hook := range hooks {
+				if hook.SecretLost {
+					fmt.Fprintf(c.App.ErrWriter, "Webhook %d has lost its secret, so nothing is sent to it: baoco webhook rotate-secret %d%s\n", hook.ID,
+						hook.ID, session.OnAccount(s.Account))
+				}
+				if hook.Silent {
+					fmt.Fprintf(c.App.ErrWriter, "Webhook %d gets nothing: no linked bank account is one that it is limited to.\n", hook.ID)
+				}
+			}
+		},
 	}
-	list, rows := []api.WebhookJSON{}, [][]string{}
-	for _, hook := range hooks {
-		list = append(list, api.EncodeWebhook(hook, s.Services.Ledger.Zone()))
-		rows = append(rows, []string{
+	return terminal.List(c, err, hooks, table, func(hook delivery.Webhook) (api.WebhookJSON, []string) {
+		return api.EncodeWebhook(hook, s.Services.Ledger.Zone()), []string{
 			strconv.FormatInt(hook.ID, 10), hook.Name, terminal.Clip(hook.URL, 60), string(hook.Type),
 			bankAccountsText(access.BankAccountLimit{On: hook.BankAccountIDs != nil, IDs: hook.BankAccountIDs}), codesText(hook),
 			terminal.YesNo(hook.IsActive),
-		})
-	}
-	return terminal.Output(c, list, func(w io.Writer) {
-		terminal.PrintTable(w, "There is no webhook yet: baoco webhook create --name NAME --url URL --type IN",
-			[]string{"ID", "NAME", "URL", "TYPE", "BANK ACCOUNTS", "CODES", "ACTIVE"}, rows, "ID")
-		for _, hook := range hooks {
-			if hook.SecretLost {
-				fmt.Fprintf(c.App.ErrWriter, "Webhook %d has lost its secret, so nothing is sent to it: baoco webhook rotate-secret %d%s\n", hook.ID,
-					hook.ID, session.OnAccount(s.Account))
-			}
-			if hook.Silent {
-				fmt.Fprintf(c.App.ErrWriter, "Webhook %d gets nothing: no linked bank account is one that it is limited to.\n", hook.ID)
-			}
 		}
 	})
 }

@@ -95,8 +95,8 @@ func (report *report) print(w io.Writer) {
 	row := func(name string, p passed) []string {
 		return []string{name, terminal.Grouped(int64(p.AcceptedPerS)), terminal.Grouped(int64(p.DeliveredPerS)), terminal.Grouped(p.Handshakes)}
 	}
-	columns := []string{"", "ACCEPTED/S", "DELIVERED/S", "TLS HANDSHAKES"}
-	terminal.PrintTable(w, "", columns, [][]string{row("relay", report.Relay), row("baoco", report.Baoco)}, columns[1:]...)
+	terminal.PrintTable(w, "", "|>ACCEPTED/S|>DELIVERED/S|>TLS HANDSHAKES",
+		[][]string{row("relay", report.Relay), row("baoco", report.Baoco)})
 	fmt.Fprintf(w, "It delivers %.0f %% of what the relay does, with %d µs of CPU for each delivery.\n",
 		100*report.Baoco.DeliveredPerS/max(report.Relay.DeliveredPerS, 1), report.Baoco.CPUMicros)
 
@@ -109,8 +109,7 @@ func (report *report) print(w io.Writer) {
 		}
 		rows = append(rows, one)
 	}
-	columns = []string{"", "CALLS", "MEDIAN", "95 %", "99 %", "MAX"}
-	terminal.PrintTable(w, "", columns, rows, columns[1:]...)
+	terminal.PrintTable(w, "", "|>CALLS|>MEDIAN|>95 %|>99 %|>MAX", rows)
 
 	if m := report.Memory; m.IdleMB != nil && m.SaturationMB != nil && m.HangingMB != nil {
 		fmt.Fprintf(w, "\nThe server's memory: %.0f MB idle, at most %.0f MB at saturation, %.0f MB beside hanging webhooks\n",

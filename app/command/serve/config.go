@@ -109,7 +109,7 @@ func printSettings(w io.Writer, list []settingJSON) {
 		}
 		rows = append(rows, []string{one.Setting, value, one.Source, one.Variable})
 	}
-	terminal.PrintTable(w, "", []string{"SETTING", "VALUE", "FROM", "VARIABLE"}, rows)
+	terminal.PrintTable(w, "", "SETTING|VALUE|FROM|VARIABLE", rows)
 }
 
 // printWarnings is for a command without a log.

@@ -3,7 +3,6 @@ package terminal
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -11,12 +10,43 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// PrintTable prints rows under a header, or the sentence none if there are no
-// rows. The columns named in numbers are aligned to the right.
-func PrintTable(w io.Writer, none string, header []string, rows [][]string, numbers ...string) {
+// Table is how a list is printed for a person.
+type Table struct {
+	None    string            // is said of an empty list
+	Columns string            // as PrintTable takes them
+	After   func(w io.Writer) // prints what follows; nil: nothing
+}
+
+// List prints what row makes of each element of list: the values as JSON, or the cells as
+// a table. An err that isn't nil is returned.
+func List[T, J any](c *cli.Context, err error, list []T, t Table, row func(T) (J, []string)) error {
+	if err != nil {
+		return err
+	}
+	values, rows := make([]J, len(list)), make([][]string, len(list))
+	for i, element := range list {
+		values[i], rows[i] = row(element)
+	}
+	return Output(c, values, func(w io.Writer) {
+		PrintTable(w, t.None, t.Columns, rows)
+		if t.After != nil {
+			t.After(w)
+		}
+	})
+}
+
+// PrintTable prints rows under the names of their columns, or the sentence none if there
+// are no rows. A bar stands between two names; > before a name aligns the column to the
+// right.
+func PrintTable(w io.Writer, none, names string, rows [][]string) {
 	if len(rows) == 0 {
 		fmt.Fprintln(w, none)
 		return
+	}
+	header := strings.Split(names, "|")
+	numbers := make([]bool, len(header))
+	for i, name := range header {
+		header[i], numbers[i] = strings.CutPrefix(name, ">")
 	}
 	t := table.NewWriter()
 	t.SetOutputMirror(w)
@@ -33,7 +63,7 @@ func PrintTable(w io.Writer, none string, header []string, rows [][]string, numb
 	var configs []table.ColumnConfig
 	for i, most := range columnWidths(columns(w), header, rows, numbers) {
 		column := table.ColumnConfig{Number: i + 1, WidthMax: most, WidthMaxEnforcer: text.WrapSoft}
-		if slices.Contains(numbers, header[i]) {
+		if numbers[i] {
 			column.Align, column.AlignHeader = text.AlignRight, text.AlignRight
 		}
 		configs = append(configs, column)
@@ -48,7 +78,7 @@ func PrintTable(w io.Writer, none string, header []string, rows [][]string, numb
 // columnWidths are the widths with which a table fits a terminal; 0: as wide as the text. First
 // the columns give way in which no word breaks for it, the widest first, and then the others
 // but numbers.
-func columnWidths(terminal int, header []string, rows [][]string, numbers []string) []int {
+func columnWidths(terminal int, header []string, rows [][]string, numbers []bool) []int {
 	const gap, narrowest = 2, 4
 	widths, words, total := make([]int, len(header)), make([]int, len(header)), gap*(len(header)-1)
 	if terminal == 0 {
@@ -69,7 +99,7 @@ func columnWidths(terminal int, header []string, rows [][]string, numbers []stri
 		for ; total > terminal; total-- {
 			widest := -1
 			for i, width := range widths {
-				if !slices.Contains(numbers, header[i]) && width > least(i) && (widest < 0 || width > widths[widest]) {
+				if !numbers[i] && width > least(i) && (widest < 0 || width > widths[widest]) {
 					widest = i
 				}
 			}
