@@ -189,7 +189,7 @@ func (s *Service) alertChannel(ctx context.Context, c Channel, in upkeep.Install
 		return Alerted{c, err, false}, true
 	}
 	reports := (dayDue || monthDue) && news.none()
-	if news.none() && !reports || c.waits(now) {
+	if news.none() && !reports || c.waits(alertPause, slices.Max(alertRetries), now) {
 		if news.changed {
 			err = s.store.SettleAlert(ctx, o)
 		}
@@ -222,34 +222,43 @@ func (s *Service) alertChannel(ctx context.Context, c Channel, in upkeep.Install
 			o.Channel.ReportedMonth = month
 		}
 	}
-	changed := o.Channel.attempted(message, err, now)
+	changed := o.Channel.attempted(message, alertRetries, err, now)
 	if settled := s.store.SettleAlert(context.WithoutCancel(ctx), o); settled != nil {
 		err = settled
 	}
 	return Alerted{o.Channel, err, changed}, true
 }
 
-// waits reports whether it isn't yet time for the channel's next message. A
-// clock that was set back doesn't silence the channel.
-func (c Channel) waits(now time.Time) bool {
-	if since := now.Sub(c.SentAt); since >= 0 && since < alertPause {
-		return true
-	}
-	wait := c.RetryAt.Sub(now)
-	return wait > 0 && wait <= slices.Max(alertRetries)
+// Sending is how the messages of a channel, or those of its feed, went out.
+type Sending struct {
+	SentAt   time.Time // of the last message; zero: never
+	Failures int       // in a row, since then
+	Problem  app.Text  // of the last of them
+	RetryAt  time.Time // when it is tried again; zero: nothing failed
 }
 
-// attempted updates the channel after a try, and reports whether its state
-// changed: this is the first failure, or the end of failures.
-func (c *Channel) attempted(m Message, err error, now time.Time) bool {
-	before := c.Failures
+// waits reports whether it isn't yet time for the next message, which follows the last
+// after pause and a failure after longest at most. A clock that was set back silences
+// nothing.
+func (s Sending) waits(pause, longest time.Duration, now time.Time) bool {
+	if since := now.Sub(s.SentAt); since >= 0 && since < pause {
+		return true
+	}
+	wait := s.RetryAt.Sub(now)
+	return wait > 0 && wait <= longest
+}
+
+// attempted notes a try, and reports whether the state changed: this is the first
+// failure, or the end of failures.
+func (s *Sending) attempted(m Message, waits []time.Duration, err error, now time.Time) bool {
+	before := s.Failures
 	if m.Sent {
-		c.SentAt, c.Failures, c.Problem, c.RetryAt = now, 0, app.Text{}, time.Time{}
+		*s = Sending{SentAt: now}
 		return before > 0
 	}
-	c.Failures++
-	c.Problem = m.Problem
-	c.RetryAt = now.Add(alertWait(alertRetries, c.Failures, err))
+	s.Failures++
+	s.Problem = m.Problem
+	s.RetryAt = now.Add(alertWait(waits, s.Failures, err))
 	return before == 0
 }
 
@@ -257,7 +266,7 @@ func (c *Channel) attempted(m Message, err error, now time.Time) bool {
 // last: one of waits, or as long as the service asks for, at most an hour.
 func alertWait(waits []time.Duration, failures int, err error) time.Duration {
 	wait := waits[min(failures, len(waits))-1]
-	if e := (*Error)(nil); errors.As(err, &e) {
+	if e, found := errors.AsType[*Error](err); found {
 		wait = min(max(wait, e.RetryAfter), time.Hour)
 	}
 	return wait
@@ -273,7 +282,7 @@ func guarded(ctx context.Context, send func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, Timeout)
 	defer cancel()
 	err := app.Protected(func() error { return send(ctx) })
-	if panicked := (*app.PanicError)(nil); errors.As(err, &panicked) {
+	if panicked, found := errors.AsType[*app.PanicError](err); found {
 		return fmt.Errorf("panic while sending an alert: %T", panicked.Value)
 	}
 	return err

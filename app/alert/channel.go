@@ -106,10 +106,7 @@ type Channel struct {
 	// ReportedMonth is the first day of the month of the last report of a month; 0: it gets none.
 	ReportedMonth app.Day
 
-	SentAt   time.Time // when a message last went out, tests apart; zero: never
-	Failures int       // in a row, since then
-	Problem  app.Text  // of the last of them
-	RetryAt  time.Time // when it is tried again; zero: nothing failed
+	Sending // of messages other than tests and payments
 
 	Feed PaymentFeed
 }

@@ -31,11 +31,8 @@ type PaymentFeed struct {
 	Least         int64         // smallest amount; 0: any
 	Content       bool          // messages hold the content
 
-	ToldTo   int64     // id of the last transaction that was told, or that isn't told
-	SentAt   time.Time // of the last message; zero: none
-	Failures int       // in a row, since then
-	Problem  app.Text  // of the last of them
-	RetryAt  time.Time // when it is tried again; zero: nothing failed
+	ToldTo int64 // id of the last transaction that was told, or that isn't told
+	Sending
 }
 
 const (
@@ -100,15 +97,7 @@ func (s *Service) PaymentChannels(ctx context.Context, now time.Time) ([]Channel
 	return slices.DeleteFunc(channels, func(c Channel) bool { return !c.Feed.On || c.SettingsLost || c.Feed.waits(now) }), err
 }
 
-// waits reports whether it isn't yet time for the next message. A clock that was set
-// back doesn't silence the feed.
-func (f PaymentFeed) waits(now time.Time) bool {
-	if since := now.Sub(f.SentAt); since >= 0 && since < feedPause {
-		return true
-	}
-	wait := f.RetryAt.Sub(now)
-	return wait > 0 && wait <= time.Hour
-}
+func (f PaymentFeed) waits(now time.Time) bool { return f.Sending.waits(feedPause, time.Hour, now) }
 
 // TellPayments sends one message of the payments that a channel is to tell next.
 // told is true where there were any, or an error on the way to them. One call at a
@@ -159,16 +148,11 @@ func (s *Service) TellPayments(ctx context.Context, c Channel, now time.Time) (_
 // attempted updates the feed after a try to tell payments up to an id, and reports
 // whether this is the first failure, or the end of failures.
 func (f *PaymentFeed) attempted(m Message, last int64, err error, now time.Time) bool {
-	before := f.Failures
 	f.SentAt = now
 	if m.Sent {
-		f.ToldTo, f.Failures, f.Problem, f.RetryAt = last, 0, app.Text{}, time.Time{}
-		return before > 0
+		f.ToldTo = last
 	}
-	f.Failures++
-	f.Problem = m.Problem
-	f.RetryAt = now.Add(alertWait(feedRetries, f.Failures, err))
-	return before == 0
+	return f.Sending.attempted(m, feedRetries, err, now)
 }
 
 // paymentWriter writes payments for people.
