@@ -314,8 +314,8 @@ func explainStatus(status int) app.Text {
 				"phép Cloudflare không.", status)
 	case status >= 500 && status < 600:
 		return app.Textf(
-			"The program behind the URL failed (%d). Check your server’s error log.",
-			"Chương trình xử lý tại URL bị lỗi (%d). Vui lòng xem nhật ký lỗi của máy chủ.", status)
+			"The program behind the URL failed (%d). Check its error log, fix the error and resend.",
+			"Chương trình xử lý tại URL bị lỗi (%d). Vui lòng xem nhật ký lỗi, sửa rồi gửi lại.", status)
 	}
 	return app.Textf(
 		"Your server returned %d, which is not a valid response to a POST. Check that the webhook URL points to your program, and return 200.",
@@ -325,12 +325,6 @@ func explainStatus(status int) app.Text {
 
 // statusExplanations are the answers whose cause is known from experience.
 var statusExplanations = map[int]app.Text{
-	400: {
-		EN: "Your server considered the request malformed (400). Check its log for what it expects, and return 200 once " +
-			"the transaction is stored.",
-		VI: "Máy chủ của bạn cho rằng yêu cầu không hợp lệ (400). Vui lòng xem nhật ký để biết máy chủ cần gì, và trả về 200 sau " +
-			"khi đã lưu giao dịch.",
-	},
 	401: {
 		EN: "Your server did not accept the signature or requires a login (401). Verify the raw body with this webhook’s secret, and allow the " +
 			"URL to be called without a login.",
@@ -347,10 +341,7 @@ var statusExplanations = map[int]app.Text{
 		EN: "There is nothing at this URL on your server (404). Check the path and that the program behind it is deployed.",
 		VI: "Không có gì tại URL này trên máy chủ của bạn (404). Vui lòng kiểm tra đường dẫn và chương trình xử lý đã được triển khai chưa.",
 	},
-	405: {
-		EN: "This URL does not accept POST requests (405). Add a POST route for it, or enter the URL that has one.",
-		VI: "URL này không nhận yêu cầu POST (405). Vui lòng thêm route POST cho URL, hoặc nhập URL có nhận POST.",
-	},
+	405: noPostRoute(405),
 	406: {
 		EN: "A filter on your server, often ModSecurity, rejected the request (406). Ask your hosting provider to exempt this URL.",
 		VI: "Bộ lọc trên máy chủ của bạn, thường là ModSecurity, từ chối yêu cầu (406). Vui lòng nhờ nhà cung cấp hosting loại trừ URL này.",
@@ -393,14 +384,7 @@ var statusExplanations = map[int]app.Text{
 		VI: "Máy chủ của bạn hoặc lớp bảo vệ phía trước giới hạn số yêu cầu (429). Vui lòng loại trừ URL này hoặc địa chỉ của " +
 			"baoco khỏi giới hạn đó.",
 	},
-	500: {
-		EN: "The program behind the URL failed (500). Check its error log, fix the error and resend.",
-		VI: "Chương trình xử lý tại URL bị lỗi (500). Vui lòng xem nhật ký lỗi, sửa rồi gửi lại.",
-	},
-	501: {
-		EN: "This URL does not accept POST requests (501). Add a POST route for it, or enter the URL that has one.",
-		VI: "URL này không nhận yêu cầu POST (501). Vui lòng thêm route POST cho URL, hoặc nhập URL có nhận POST.",
-	},
+	501: noPostRoute(501),
 	502: {
 		EN: "Your web server got no response from the program behind it (502). Check that the program (PHP-FPM, Node or another) is " +
 			"running, and read its log.",
@@ -423,6 +407,12 @@ var statusExplanations = map[int]app.Text{
 	524: slowBehindProxy(524),
 	525: proxyTLS(525),
 	526: proxyTLS(526),
+}
+
+func noPostRoute(status int) app.Text {
+	return app.Textf(
+		"This URL does not accept POST requests (%d). Add a POST route for it, or enter the URL that has one.",
+		"URL này không nhận yêu cầu POST (%d). Vui lòng thêm route POST cho URL, hoặc nhập URL có nhận POST.", status)
 }
 
 func slowBehindProxy(status int) app.Text {
