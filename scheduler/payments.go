@@ -2,7 +2,6 @@ package scheduler
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"baoco/app"
@@ -13,39 +12,13 @@ import (
 // feedsAtOnce is how many channels are told of payments at a time.
 const feedsAtOnce = 32
 
-// feeds are the channels that are being told of payments: one message of a channel
-// at a time, so that they stay in order, and no channel waits for another.
-type feeds struct {
-	mu   sync.Mutex
-	busy map[int64]bool
-}
-
-func (f *feeds) begin(channelID int64) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.busy[channelID] || len(f.busy) >= feedsAtOnce {
-		return false
-	}
-	f.busy[channelID] = true
-	return true
-}
-
-func (f *feeds) end(channelID int64) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	delete(f.busy, channelID)
-}
-
-// tellPayments begins the messages that are due. They end by themselves.
+// tellPayments begins the messages that are due. They end by themselves: one message of a
+// channel at a time, so that they stay in order, and no channel waits for another.
 func (s *Scheduler) tellPayments(ctx context.Context, service *services.All) {
 	channels, err := service.Alerts.PaymentChannels(ctx, time.Now())
 	s.logFault(ctx, "tell payments", err)
 	for _, c := range channels {
-		if !s.feeds.begin(c.ID) {
-			continue
-		}
-		s.running.Go(func() {
-			defer s.feeds.end(c.ID)
+		s.feeds.begin(&s.running, c.ID, func() {
 			var result alert.Alerted
 			told := false
 			err := app.Protected(func() error {

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"sync"
 	"time"
 
@@ -61,16 +62,41 @@ type Options struct {
 // Scheduler runs until Stop.
 type Scheduler struct {
 	courier *courier.Courier
-	feeds   feeds
-	streams streams
+	feeds   onePerID // of channels that are being told of payments
+	streams onePerID // of the loops of streams
 	cron    gocron.Scheduler
 	jobs    sync.RWMutex // each job that runs has it for reading, and what has stopped for writing
 	quit    chan struct{}
 	done    chan struct{}
-	running sync.WaitGroup  // feeds and streams
+	running sync.WaitGroup  // feeds, streams and messages to phones
 	ctx     context.Context // of what runs, which may go on after a stop
 	cancel  context.CancelFunc
 	log     *slog.Logger
+}
+
+// onePerID runs goroutines, at most one for an id at a time and most in all.
+type onePerID struct {
+	most int
+	mu   sync.Mutex
+	busy map[int64]bool
+}
+
+// begin runs f where a place is free, and counts it in running.
+func (o *onePerID) begin(running *sync.WaitGroup, id int64, f func()) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.busy[id] || len(o.busy) >= o.most {
+		return
+	}
+	o.busy[id] = true
+	running.Go(func() {
+		defer func() {
+			o.mu.Lock()
+			defer o.mu.Unlock()
+			delete(o.busy, id)
+		}()
+		f()
+	})
 }
 
 // Start begins to deliver; what is due already is attempted at once, within
@@ -93,8 +119,9 @@ func Start(service *services.All, send func(context.Context, delivery.Outgoing) 
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &Scheduler{
-		courier: courier.New(ctx, service, send, o.Logger), feeds: feeds{busy: map[int64]bool{}}, streams: streams{running: map[int64]bool{}},
-		cron: cron, ctx: ctx, cancel: cancel, log: o.Logger, quit: make(chan struct{}), done: make(chan struct{}),
+		courier: courier.New(ctx, service, send, o.Logger), feeds: onePerID{most: feedsAtOnce, busy: map[int64]bool{}},
+		streams: onePerID{most: math.MaxInt, busy: map[int64]bool{}},
+		cron:    cron, ctx: ctx, cancel: cancel, log: o.Logger, quit: make(chan struct{}), done: make(chan struct{}),
 	}
 	if err := s.addJobs(service, o); err != nil {
 		cancel()
@@ -120,59 +147,37 @@ func Start(service *services.All, send func(context.Context, delivery.Outgoing) 
 	return s, nil
 }
 
-func (s *Scheduler) addJobs(service *services.All, o Options) error {
-	type job struct {
-		name  string
-		every time.Duration
-		run   func(context.Context)
+func (s *Scheduler) addJobs(service *services.All, o Options) (err error) {
+	add := func(name string, every time.Duration, run func(context.Context), options ...gocron.JobOption) {
+		_, fault := s.cron.NewJob(gocron.DurationJob(every), s.task(run), append(options, gocron.WithName(name))...)
+		err = errors.Join(err, fault)
 	}
-	jobs := []job{
-		{"sweep", sweepInterval, func(context.Context) { s.courier.LookEverywhere() }},
-		{"probe", probeInterval, func(ctx context.Context) { service.Upkeep.Probe(ctx, time.Now()) }},
-		{"index", indexInterval, func(ctx context.Context) { s.logFault(ctx, "index the search texts", service.Ledger.IndexSearch(ctx)) }},
-		{"link", linkInterval, func(ctx context.Context) {
-			s.logFault(ctx, "finish the links of bank accounts", service.Inbound.FinishLinks(ctx, time.Now()))
-		}},
-		{"alert", alertInterval, func(ctx context.Context) {
-			s.alert(ctx, service, o.Installation)
-			s.pushAttention(ctx, service, o.Installation)
-		}},
-		{"payments", feedInterval, func(ctx context.Context) { s.tellPayments(ctx, service) }},
-		{"push", feedInterval, func(ctx context.Context) { s.push(ctx, service) }},
-		{"streams", streamLook, func(ctx context.Context) { s.beginStreams(ctx, service, delivery.UserAgent(o.Installation.Version)) }},
-		{"prune", pruneInterval, func(ctx context.Context) { s.prune(ctx, service, o.Keep) }},
-	}
+	atOnce := gocron.WithStartAt(gocron.WithStartImmediately())
+	add("sweep", sweepInterval, func(context.Context) { s.courier.LookEverywhere() })
+	add("probe", probeInterval, func(ctx context.Context) { service.Upkeep.Probe(ctx, time.Now()) })
+	add("index", indexInterval, func(ctx context.Context) { s.logFault(ctx, "index the search texts", service.Ledger.IndexSearch(ctx)) })
+	add("link", linkInterval, func(ctx context.Context) {
+		s.logFault(ctx, "finish the links of bank accounts", service.Inbound.FinishLinks(ctx, time.Now()))
+	})
+	add("alert", alertInterval, func(ctx context.Context) {
+		s.alert(ctx, service, o.Installation)
+		s.pushAttention(ctx, service, o.Installation)
+	})
+	add("payments", feedInterval, func(ctx context.Context) { s.tellPayments(ctx, service) })
+	add("push", feedInterval, func(ctx context.Context) { s.push(ctx, service) })
+	add("streams", streamLook, func(ctx context.Context) { s.beginStreams(ctx, service, delivery.UserAgent(o.Installation.Version)) })
+	add("prune", pruneInterval, func(ctx context.Context) { s.prune(ctx, service, o.Keep) })
 	if o.Heartbeat != nil {
-		jobs = append(jobs, job{"heartbeat", heartbeatInterval, func(ctx context.Context) { s.heartbeat(ctx, service, o.Heartbeat) }})
-	}
-	for _, job := range jobs {
-		_, err := s.cron.NewJob(gocron.DurationJob(job.every), s.task(job.run), gocron.WithName(job.name))
-		if err != nil {
-			return err
-		}
+		add("heartbeat", heartbeatInterval, func(ctx context.Context) { s.heartbeat(ctx, service, o.Heartbeat) })
 	}
 	if o.Replica != nil {
-		for _, job := range []job{
-			{"beat", upkeep.BeatInterval, func(ctx context.Context) { s.beat(ctx, service, o.Replica) }},
-			{"replica", lookInterval, func(ctx context.Context) { s.lookAtReplica(ctx, service, o.Replica) }},
-		} {
-			if _, err := s.cron.NewJob(gocron.DurationJob(job.every), s.task(job.run), gocron.WithName(job.name),
-				gocron.WithStartAt(gocron.WithStartImmediately())); err != nil {
-				return err
-			}
-		}
+		add("beat", upkeep.BeatInterval, func(ctx context.Context) { s.beat(ctx, service, o.Replica) }, atOnce)
+		add("replica", lookInterval, func(ctx context.Context) { s.lookAtReplica(ctx, service, o.Replica) }, atOnce)
 	}
-	backUp := s.task(func(ctx context.Context) { s.backUp(ctx, service, o.Backups) })
-	if _, err := s.cron.NewJob(gocron.DurationJob(backupEvery), backUp, gocron.WithName("backup"),
-		gocron.WithStartAt(gocron.WithStartImmediately())); err != nil {
-		return err
+	add("backup", backupEvery, func(ctx context.Context) { s.backUp(ctx, service, o.Backups) }, atOnce)
+	if o.CatchUp != 0 {
+		add("catch up", o.CatchUp, func(ctx context.Context) { s.catchUp(ctx, service, o.CatchUp) }, atOnce)
 	}
-	if o.CatchUp == 0 {
-		return nil
-	}
-	catchUp := s.task(func(ctx context.Context) { s.catchUp(ctx, service, o.CatchUp) })
-	_, err := s.cron.NewJob(gocron.DurationJob(o.CatchUp), catchUp, gocron.WithName("catch up"),
-		gocron.WithStartAt(gocron.WithStartImmediately()))
 	return err
 }
 

@@ -3,7 +3,6 @@ package scheduler
 import (
 	"context"
 	"log/slog"
-	"sync"
 	"time"
 
 	"baoco/app"
@@ -38,41 +37,17 @@ const (
 	streamSettle = time.Second // between two settlements of a stream that goes well
 )
 
-// streams are the loops that run, by the id of the stream.
-type streams struct {
-	mu      sync.Mutex
-	running map[int64]bool
-}
-
-// begin is true where the loop of a stream may begin, which calls end.
-func (s *streams) begin(id int64) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.running[id] {
-		return false
-	}
-	s.running[id] = true
-	return true
-}
-
-func (s *streams) end(id int64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.running, id)
-}
-
 // beginStreams begins the loops of active streams that have none.
 func (s *Scheduler) beginStreams(ctx context.Context, service *services.All, userAgent string) {
 	list, err := service.Streams.Streams(ctx, 0)
 	s.logFault(ctx, "look for streams", err)
 	for _, st := range list {
-		if !st.IsActive || st.SecretLost || !s.streams.begin(st.ID) {
+		if !st.IsActive || st.SecretLost {
 			continue
 		}
 		l := &streamLoop{service: service, userAgent: userAgent, id: st.ID, account: st.AccountID,
 			log: s.log.With("stream", st.ID, "account", st.AccountID)}
-		s.running.Go(func() {
-			defer s.streams.end(st.ID)
+		s.streams.begin(&s.running, st.ID, func() {
 			if err := app.Protected(func() error { l.run(s.ctx, s.quit); return nil }); err != nil {
 				l.log.Error("panic while a stream was sent", "err", err) // it begins again in a second
 			}
