@@ -85,8 +85,7 @@ func (a *Alerter) Send(ctx context.Context, c alert.Channel, m alert.Message) er
 	default:
 		err = a.sendChat(ctx, c, m)
 	}
-	var fault *alert.Error
-	if errors.As(err, &fault) {
+	if fault, found := errors.AsType[*alert.Error](err); found {
 		fault.Text.EN, fault.Text.VI = conceal(fault.Text.EN, c.Secrets()...), conceal(fault.Text.VI, c.Secrets()...)
 	}
 	return err

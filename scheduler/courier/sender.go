@@ -98,7 +98,7 @@ func (s *Sender) post(ctx context.Context, o delivery.Outgoing, now time.Time) (
 		request.Header.Set(h.Name, h.Value)
 	}
 	response, err := s.transport.RoundTrip(request)
-	if panicked := (*app.PanicError)(nil); errors.As(err, &panicked) {
+	if panicked, found := errors.AsType[*app.PanicError](err); found {
 		panic(panicked) // here, where a panic is this attempt's
 	}
 	return response, err

@@ -86,8 +86,7 @@ var statuses = map[app.Code]int{
 // AsError is the [*app.Error] in the chain of err. Any other error is internal,
 // and the text of that says nothing of err.
 func AsError(err error) *app.Error {
-	var e *app.Error
-	if errors.As(err, &e) {
+	if e, found := errors.AsType[*app.Error](err); found {
 		return e
 	}
 	return &app.Error{Code: app.CodeInternal,

@@ -110,8 +110,7 @@ func Bearer(h http.Header) string {
 
 // BodyError is the refusal for a body whose reading failed with err.
 func BodyError(err error) error {
-	var tooLarge *http.MaxBytesError
-	if errors.As(err, &tooLarge) {
+	if tooLarge, found := errors.AsType[*http.MaxBytesError](err); found {
 		return app.Refused(app.CodePayloadTooLarge, app.Textf(
 			"The request body is larger than %d bytes.", "Nội dung yêu cầu lớn hơn %d byte.", tooLarge.Limit))
 	}

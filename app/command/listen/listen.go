@@ -143,10 +143,10 @@ func (l *listener) run(ctx context.Context) error {
 	for wait := firstWait; ; wait = min(2*wait, lastWait) {
 		began := l.memory.Last[l.pair()]
 		err := l.follow(ctx)
-		if refused := (*refusedError)(nil); errors.As(err, &refused) || ctx.Err() != nil {
+		if _, found := errors.AsType[*refusedError](err); found || ctx.Err() != nil {
 			return err
 		}
-		if fault := (*localError)(nil); errors.As(err, &fault) {
+		if fault, found := errors.AsType[*localError](err); found {
 			return fault.error
 		}
 		if l.memory.Last[l.pair()] != began {

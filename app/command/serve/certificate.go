@@ -48,7 +48,7 @@ func (r *Server) listenSecurely(s Settings, connections *web.Connections, log *s
 	// Get the certificate now, not at the first visit.
 	go func() {
 		err := app.Protected(func() error { _, err := config.GetCertificate(modernHello(s.Domain)); return err })
-		if panicked := (*app.PanicError)(nil); errors.As(err, &panicked) { // reporting has logged any other error
+		if _, found := errors.AsType[*app.PanicError](err); found { // reporting has logged any other error
 			log.Error("get the certificate", "err", err)
 		}
 	}()

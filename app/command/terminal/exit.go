@@ -91,8 +91,7 @@ func ExitCode(err error) int {
 	if err == nil {
 		return ExitOK
 	}
-	var status statusError
-	if errors.As(err, &status) {
+	if status, found := errors.AsType[statusError](err); found {
 		return status.code
 	}
 	for _, known := range []error{

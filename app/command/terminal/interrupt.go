@@ -22,8 +22,7 @@ func Interruptible(action cli.ActionFunc) cli.ActionFunc {
 			return err
 		}
 		text := "interrupted"
-		var rest unfinishedError
-		if errors.As(err, &rest) {
+		if rest, found := errors.AsType[unfinishedError](err); found {
 			text += "; " + rest.state
 		}
 		return Exit(ExitError, errors.New(text))
