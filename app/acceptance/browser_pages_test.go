@@ -46,6 +46,7 @@ var browserPages = []string{
 	"/book", "/book/sheet?form=s1a&period=2026-11",
 	"/book/sheet?form=s2e&period=2026-11",
 	"/book/close?period=2026-10", "/book/open", "/book/revenue",
+	"/report", "/report?from=2026-11-01&to=2026-11-30&by=bank_account", "/report?from=2026-11-02&to=2026-11-01",
 	"/banks", "/banks/new", "/banks/1", "/banks/1/unlink",
 	"/webhooks", "/webhooks/new", "/webhooks/1", "/webhooks/1/edit", "/webhooks/1/rotate", "/webhooks/1/replay",
 	"/webhooks/1/delete", "/tools/signature",
@@ -68,7 +69,8 @@ func TestBrowserPagesAreAll(t *testing.T) {
 	t.Parallel()
 	for _, page := range webtest.PagesWithout(browserPages, "/login", "/login/code", "/login/passkey/options",
 		"/settings/sign-in/passkeys/options", "/settings/sign-in/passkeys/{id}", "/manifest.webmanifest", "/banks/{id}/qr.png",
-		"/counter/manifest.webmanifest", "/till/manifest.webmanifest", "/counter/{token}/manifest.webmanifest", "/counter/backlog", "/sw.js") {
+		"/counter/manifest.webmanifest", "/till/manifest.webmanifest", "/counter/{token}/manifest.webmanifest", "/counter/backlog", "/sw.js",
+		"/report/file") {
 		t.Errorf("TestBrowserPages doesn't visit %s", page)
 	}
 }

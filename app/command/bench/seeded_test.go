@@ -355,6 +355,8 @@ const seededPages = `
 		the book of money at banks of a month: /book/sheet?form=s2e&period={month}
 		the books, close: /book/close?period={month}
 		what is revenue: /book/revenue
+		the report of a month: /report
+		the report of a month as a file: /report/file?format=xlsx
 		import: /transactions/import
 		import, undo: /transactions/import/{file}/undo
 		webhooks: /webhooks
