@@ -5,6 +5,25 @@ import { job, open, check, must, signIn, end } from './lib.mjs';
 
 const page = await open({ locale: 'vi-VN', width: 390, height: 844, scheme: 'dark' });
 await signIn(page, job.name, job.password);
+
+// says checks that all texts stand on the page as it is shown now.
+async function says(name, texts, before = '') {
+  const text = (before + await page.evaluate(() => document.body.innerText)).replace(/\s+/g, ' ');
+  for (const wanted of texts) check(text.includes(wanted), `${name}: no “${wanted}” in ${text.slice(0, 600)}`);
+}
+
+// The shift is closed: what is still open is named first.
+await page.goto(job.base + '/shifts/1');
+await must(page, 'shift to close');
+const waiting = await page.locator('.attention').innerText();
+check(waiting.includes('(20)') && job.open.every((code) => waiting.includes(code)), `open bills: ${waiting}`);
+await says('shift to close', job.figures);
+await page.fill('[name=cash]', '1234k');
+await page.fill('[name=note]', 'đủ tờ 500');
+await page.getByRole('button', { name: 'Vẫn đóng ca' }).click();
+await says('closed shift', ['Đã đóng ca.', ...job.figures]);
+check(await page.locator('[name=cash]').count() === 0, 'a closed shift is closed again');
+
 for (const paper of job.papers) {
   await page.goto(job.base + paper.path);
   if (paper.roll) await must(page, `slip ${paper.path}`);
@@ -19,16 +38,17 @@ for (const paper of job.papers) {
     check(sizes.length === 1 && sizes[0][0] === 58, `${name}: ${sizes.length} pages of ${sizes[0]} mm`);
     await page.setViewportSize({ width: 181, height: 844 }); // 48 mm
     const used = await page.evaluate(() => document.querySelector('main').getBoundingClientRect().height / 96 * 25.4);
-    check(sizes[0][1] < used * 1.2 + 25, `${name}: ${Math.round(used)} mm are printed on ${sizes[0][1]}`);
+    await says(name, paper.texts ?? []);
+    check(sizes[0][1] < used * 1.3 + 25, `${name}: ${Math.round(used)} mm are printed on ${sizes[0][1]}`);
   } else {
     check(sizes.every(([width, height]) => width === 210 && height === 297), `${name}: pages of ${sizes[0]} mm`);
     check(sizes.length === paper.pages, `${name}: ${sizes.length} pages, want ${paper.pages}`);
     await page.setViewportSize({ width: 703, height: 844 }); // 186 mm
     if (shot) await page.screenshot({ path: shot + '.png', fullPage: true });
-    const seen = await page.evaluate(() => ({ heads: [...document.querySelectorAll('thead')].every((head) => head.checkVisibility()), text: (document.querySelector('.chips') ? getComputedStyle(document.querySelector('.chips'), '::before').content : '') + document.body.innerText,
+    const seen = await page.evaluate(() => ({ heads: [...document.querySelectorAll('thead')].every((head) => head.checkVisibility()), filter: document.querySelector('.chips') ? getComputedStyle(document.querySelector('.chips'), '::before').content : '',
       wide: Math.max(...[...document.querySelectorAll('table')].map((table) => table.getBoundingClientRect().right)) }));
     check(seen.heads && seen.wide <= 703, `${name}: heads of tables: ${seen.heads}, ${seen.wide} px wide`);
-    for (const text of paper.texts) check(seen.text.replace(/\s+/g, ' ').includes(text), `${name}: no “${text}” in ${seen.text.slice(0, 300)}`);
+    await says(name, paper.texts, seen.filter);
   }
   await page.emulateMedia({ media: 'screen' });
   await page.setViewportSize({ width: 390, height: 844 });
