@@ -226,6 +226,9 @@
 //     in a sentence, and a new deed, or a new field of a change, gets its words there.
 //     A new method of a store that writes is audited or not:
 //     TestEveryWriteIsAuditedOrNot asks.
+//   - Payer (người chuyển): whoever made a transfer, by the name that a bank wrote into its
+//     content; no proof of who it was. Refund (hoàn tiền): money out that gives money in
+//     back, as somebody confirmed; net is money in without it.
 //   - Note (ghi chú): what somebody of the shop wrote about a transaction. Balance
 //     (số dư): what a provider said was on a bank account after a transaction;
 //     nothing is calculated.

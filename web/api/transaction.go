@@ -11,6 +11,7 @@ import (
 	"baoco/app/book"
 	"baoco/app/exactjson"
 	"baoco/app/inbound"
+	"baoco/app/payer"
 	"baoco/app/provider"
 	"baoco/web/wire"
 )
@@ -28,6 +29,7 @@ type TransactionJSON struct {
 	TransactionDate   string        `json:"transaction_date"`
 	DateFlagged       bool          `json:"date_flagged"` // transaction_date is the time of receipt
 	CreatedAt         string        `json:"created_at"`
+	PayerName         *string       `json:"payer_name"` // as a bank wrote it into the content
 	ReceivingNumber   string        `json:"receiving_number,omitempty"`
 	Code              *string       `json:"code,omitempty"` // empty: there is none in it; none: its account had no patterns
 
@@ -43,8 +45,11 @@ type TransactionJSON struct {
 func EncodeTransaction(t app.Transaction, zone *time.Location) TransactionJSON {
 	encoded := TransactionJSON{
 		strconv.FormatInt(t.ID, 10), t.BankAccountID, t.Bank, t.AccountNumber, t.Number, t.Type, t.Amount, t.Content,
-		app.FormatTime(t.Time, zone), t.DateFlaw != "", app.FormatTime(t.CreatedAt, zone), t.ReceivingNumber, nil, nil,
+		app.FormatTime(t.Time, zone), t.DateFlaw != "", app.FormatTime(t.CreatedAt, zone), nil, t.ReceivingNumber, nil, nil,
 		nil, "", t.RevenueNote,
+	}
+	if name := payer.Of(t).Name; name != "" {
+		encoded.PayerName = &name
 	}
 	if kind := book.Kind(t.Revenue); kind != "" {
 		encoded.Revenue = new(kind == book.Revenue)

@@ -1,7 +1,10 @@
 package dashboard
 
 import (
+	"strings"
+
 	"baoco/app"
+	"baoco/app/fold"
 	"baoco/app/payer"
 )
 
@@ -18,6 +21,15 @@ const maxPayerRows = 100
 
 // PayerOf reads who paid a transaction.
 func (words) PayerOf(t app.Transaction) payer.Payer { return payer.Of(t) }
+
+// Said is what a payer wrote, behind the payer's name where that doesn't stand at its beginning.
+func (w words) Said(t app.Transaction) string {
+	text, name := w.ContentText(t.Content), payer.Of(t).Name
+	if name == "" || strings.HasPrefix(strings.ToUpper(fold.Letters(text)), name) {
+		return text
+	}
+	return name + " · " + text
+}
 
 // PayerPath is the page of a payer.
 func (words) PayerPath(p payer.Payer) string { return linkTo("/payer", p.Values()) }

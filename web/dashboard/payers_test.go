@@ -29,6 +29,7 @@ func TestPayer(t *testing.T) {
 	lan := w.Browser().SignIn("lan")
 	lan.Get("/transactions/1").Shows(t, `href="`+all+`"`)
 	lan.Get("/transactions/2").Shows(t, `href="`+one+`"`)
+	lan.Get("/transactions").Shows(t, "<bdi>NGUYEN VAN A · MBVCB.1.x", "<bdi>NGUYEN VAN A chuyen", "<bdi>cam on")
 	lan.Get("/transactions/3").Hides(t, "/payer?")
 	lan.Get("/transactions?q=nguyen+van+a").Shows(t, `href="`+all+`"`)
 	lan.Get("/transactions?q=nguyen").Hides(t, "/payer?")
