@@ -68,6 +68,11 @@ func TestBrowserPaper(t *testing.T) {
 		{"path": "/shifts/1", "pages": 4, "texts": append(closed, "Còn chờ tiền lúc đóng ca (20)")},
 		{"path": "/transactions?type=IN&min=1k", "pages": 1, "texts": []string{`"Bộ lọc đang dùng: "`, "Tiền vào ≥ 1.000 ₫", "tiền vào (54)",
 			"In lúc", "Trang 1 / 3"}},
+		{"path": "/transactions?type=IN&min=1k&print=1", "pages": 3, "rows": 54,
+			"texts": []string{`"Bộ lọc đang dùng: "`, "Tiền vào ≥ 1.000 ₫", "tiền vào (54)"}},
+		{"path": "/transactions?print=1", "pages": 3, "rows": 54, "texts": []string{"tiền vào (54)"}},
+		{"path": "/payments?print=1", "pages": 2, "rows": 40, "texts": []string{"40 yêu cầu", "còn chờ"}},
+		{"path": "/payer?name=LE+VAN+C&print=1", "pages": 2, "rows": 19, "texts": []string{"LE VAN C", "19 giao dịch"}},
 	}
 	tools.drive(t, "paper.mjs", map[string]any{"base": p.url, "name": "lan", "password": browserPassword, "pay": paths, "papers": papers,
 		"open": open, "figures": figures})

@@ -1,9 +1,11 @@
 // What is printed, as the PDF that Chromium makes of it: how large its pages are, how many
 // there are, and what stands on them.
 import path from 'node:path';
+import { inflateSync } from 'node:zlib';
 import { job, open, check, must, signIn, end } from './lib.mjs';
 
 const page = await open({ locale: 'vi-VN', width: 390, height: 844, scheme: 'dark' });
+await page.addInitScript(() => { window.printed = 0; window.print = () => { window.printed++; }; });
 await signIn(page, job.name, job.password);
 
 // says checks that all texts stand on the page as it is shown now.
@@ -23,6 +25,19 @@ await page.fill('[name=note]', 'đủ tờ 500');
 await page.getByRole('button', { name: 'Vẫn đóng ca' }).click();
 await says('closed shift', ['Đã đóng ca.', ...job.figures]);
 check(await page.locator('[name=cash]').count() === 0, 'a closed shift is closed again');
+
+// runs are the texts of each page of a PDF, as they are written with glyphs of its fonts.
+function runs(pdf) {
+  const streams = [...pdf.matchAll(/stream\r?\n([^]*?)\r?\nendstream/g)].map((m) => { try { return inflateSync(Buffer.from(m[1], 'latin1')).toString('latin1'); } catch { return ''; } });
+  return streams.filter((s) => /\bBT\b[^]*\bT[jJ]\b/.test(s)).map((s) => s.match(/(<[0-9A-F]+>|\[[^\]]*\])(?= *T[jJ])/g) ?? []);
+}
+
+// A list of several pages is printed whole, by one click.
+await page.goto(job.base + '/transactions?type=IN&min=1k');
+await page.getByRole('link', { name: 'In tất cả' }).click();
+await page.waitForFunction(() => window.printed === 1);
+await must(page, 'list to print');
+check(await page.getByRole('link', { name: 'Về danh sách' }).getAttribute('href') === '/transactions?min=1k&page=1&type=IN', 'the way back from the printed list');
 
 for (const paper of job.papers) {
   await page.goto(job.base + paper.path);
@@ -45,10 +60,16 @@ for (const paper of job.papers) {
     check(sizes.length === paper.pages, `${name}: ${sizes.length} pages, want ${paper.pages}`);
     await page.setViewportSize({ width: 703, height: 844 }); // 186 mm
     if (shot) await page.screenshot({ path: shot + '.png', fullPage: true });
-    const seen = await page.evaluate(() => ({ heads: [...document.querySelectorAll('thead')].every((head) => head.checkVisibility()), filter: document.querySelector('.chips') ? getComputedStyle(document.querySelector('.chips'), '::before').content : '',
+    const seen = await page.evaluate(() => ({ rows: document.querySelectorAll('tbody tr:not(.day)').length, heads: [...document.querySelectorAll('thead')].every((head) => head.checkVisibility()), filter: document.querySelector('.chips') ? getComputedStyle(document.querySelector('.chips'), '::before').content : '',
       wide: Math.max(...[...document.querySelectorAll('table')].map((table) => table.getBoundingClientRect().right)) }));
     check(seen.heads && seen.wide <= 703, `${name}: heads of tables: ${seen.heads}, ${seen.wide} px wide`);
     await says(name, paper.texts, seen.filter);
+    if (paper.rows) {
+      check(seen.rows === paper.rows, `${name}: ${seen.rows} rows, want ${paper.rows}`);
+      const sheets = runs(pdf);
+      const heads = sheets[0].filter((run) => sheets.every((sheet) => sheet.filter((other) => other === run).length === 1));
+      check(heads.length >= 4, `${name}: ${heads.length} texts stand once on each page: the heads of the columns don't`);
+    }
   }
   await page.emulateMedia({ media: 'screen' });
   await page.setViewportSize({ width: 390, height: 844 });

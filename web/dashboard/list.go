@@ -169,13 +169,20 @@ func inOrder(p *wire.Params, from, to time.Time) {
 // Nobody turns a hundred pages, and counting all rows would slow each page.
 const countTo = 2000
 
+// maxPrinted is how many rows a page of a list has that is printed.
+const maxPrinted = 1000
+
 // pageOf is the page that the address names; the first if it names none.
 func pageOf(v *visit) app.Page {
 	number, err := strconv.ParseInt(v.URL.Query().Get("page"), 10, 64)
 	if err != nil || number < 1 || number > 1_000_000 {
 		number = 1
 	}
-	return app.Page{Number: number, Size: app.DefaultPageSize, CountTo: countTo}
+	page := app.Page{Number: number, Size: app.DefaultPageSize, CountTo: countTo}
+	if v.URL.Query().Has("print") {
+		page.Size = maxPrinted
+	}
+	return page
 }
 
 // until is the id of the newest row that a page looks at. The first page takes the
@@ -188,11 +195,12 @@ func until(v *visit, p app.Page, newest int64) int64 {
 	return newest
 }
 
-// pages are the links from a page to the pages beside it.
+// pages are the links from a page to the pages beside it, and to the list as it is printed.
 type pages struct {
 	Number int64
 	Last   int64
 	More   bool // there are more rows than the pages up to Last show
+	Print  bool // the page is to be printed now
 	values url.Values
 	path   string
 }
@@ -202,18 +210,25 @@ func pagesOf(p app.Page, total int64, values url.Values, path string) pages {
 	if more {
 		total = p.CountTo
 	}
-	return pages{p.Number, p.LastPage(total), more, values, path}
+	return pages{p.Number, p.LastPage(total), more, p.Size == maxPrinted, values, path}
 }
 
 // Newer and Older are the addresses of the pages beside it.
-func (p pages) Newer() string { return p.link(p.Number - 1) }
-func (p pages) Older() string { return p.link(p.Number + 1) }
+func (p pages) Newer() string { return p.link(p.Number-1, p.Print) }
+func (p pages) Older() string { return p.link(p.Number+1, p.Print) }
 
-func (p pages) link(number int64) string {
+// Printed is the address of the list as it is printed, and List that of the list.
+func (p pages) Printed() string { return p.link(1, true) }
+func (p pages) List() string    { return p.link(1, false) }
+
+func (p pages) link(number int64, print bool) string {
 	values := maps.Clone(p.values)
 	values.Set("page", strconv.FormatInt(number, 10))
 	if number == 1 {
 		values.Del("until") // the first page shows the newest rows
+	}
+	if print {
+		values.Set("print", "1")
 	}
 	return linkTo(p.path, values)
 }

@@ -13,11 +13,8 @@ type payerData struct {
 	payer.Payer
 	payer.History
 	Days  []dayRows
-	Shown int // transactions
+	Pages pages
 }
-
-// maxPayerRows is how many transactions of a payer are shown.
-const maxPayerRows = 100
 
 // PayerOf reads who paid a transaction.
 func (words) PayerOf(t app.Transaction) payer.Payer { return payer.Of(t) }
@@ -48,17 +45,19 @@ func (s *Server) payerPage(v *visit) error {
 	if d.Count == 0 {
 		return app.NotFound("Nothing has come from this payer.", "Chưa có khoản tiền nào từ người này.")
 	}
-	d.Shown = min(len(d.History.Rows), maxPayerRows)
-	rows := make([]transactionRow, d.Shown)
-	ids := make([]int64, d.Shown)
-	for i, t := range d.History.Rows[:d.Shown] {
+	page, all := pageOf(v), d.History.Rows
+	d.Pages = pagesOf(page, d.Count, d.Payer.Values(), "/payer")
+	shown := all[min(page.Offset(), d.Count):min(page.Offset()+int64(page.Size), d.Count)]
+	rows := make([]transactionRow, len(shown))
+	ids := make([]int64, len(shown))
+	for i, t := range shown {
 		ids[i] = t.ID
 	}
 	deliveries, err := s.deliveriesOf(v, ids)
 	if err != nil {
 		return err
 	}
-	for i, t := range d.History.Rows[:d.Shown] {
+	for i, t := range shown {
 		rows[i] = transactionRow{t, deliveries[t.ID]}
 	}
 	if d.Days, err = s.groupByDay(v, rows, false); err != nil {

@@ -2,6 +2,8 @@ package dashboard_test
 
 import (
 	"net/http"
+	"strconv"
+	"strings"
 	"testing"
 
 	"baoco/app/access"
@@ -46,4 +48,24 @@ func TestPayer(t *testing.T) {
 	thu := w.Browser().SignIn("thu")
 	thu.Get("/transactions/1").Hides(t, "/payer?")
 	thu.Get("/transactions/1").Shows(t, "<bdi>NGUYEN VAN A</bdi>")
+}
+
+// A list of several pages is printed whole, with its sums.
+func TestPrintedLists(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", access.RoleOwner)
+	w.Link("ACB", apptest.SomeAccount)
+	for i := range 21 {
+		paid(w.World, strconv.Itoa(i), 1000, "LE VAN C chuyen tien")
+	}
+	lan := w.Browser().SignIn("lan")
+	for _, path := range []string{"/transactions?", "/transactions?q=chuyen&", "/payer?name=LE+VAN+C&"} {
+		page := lan.Get(strings.TrimRight(path, "?&"))
+		page.Shows(t, "Page 1 / 2", "Print all", `href="/transactions/21"`)
+		page.Hides(t, `href="/transactions/1"`, "data-print-now")
+		page = lan.Get(path + "print=1")
+		page.Shows(t, "data-print-now", `href="/transactions/21"`, `href="/transactions/1"`, "+21,000\u00a0₫ money in\u00a0(21)")
+		page.Hides(t, "Page 1", "Print all")
+	}
 }

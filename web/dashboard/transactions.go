@@ -225,7 +225,7 @@ func (s *Server) transactionsPage(v *visit) error {
 	if f.Code == "" && f.Query == "" && f.MinAmount == 0 && f.MaxAmount == 0 && f.DeliveryState == "" && f.Revenue == nil {
 		f.Sort = app.SortDateDesc // others are found in the order of recording
 	}
-	f.Sums = len(data.Form) > 0 && v.may(seeMoney)
+	f.Sums = (len(data.Form) > 0 || f.Page.Size == maxPrinted) && v.may(seeMoney)
 	if err == nil {
 		var rows []transactionRow
 		if rows, data.Found, err = s.transactionRows(v, f); err == nil {
