@@ -55,23 +55,24 @@ func (s *Scheduler) logAlerted(r alert.Alerted) {
 type Alerter struct {
 	network *courier.Network
 	chats   *http.Client // of Telegram and the others
+	pushes  *http.Client // of push services, which are on the public internet
 	version string
 }
 
 // NewAlerter makes an alerter that connects where policy allows. A transport
-// that isn't nil stands in for the network of the chats.
+// that isn't nil stands in for the network of the chats and of push services.
 func NewAlerter(policy *target.Policy, version string, transport http.RoundTripper) *Alerter {
-	return newAlerter(courier.NewNetwork(policy, nil, nil), version, transport)
+	return newAlerter(courier.NewNetwork(policy, nil, nil), courier.NewNetwork(new(target.Policy), nil, nil), version, transport)
 }
 
-func newAlerter(n *courier.Network, version string, transport http.RoundTripper) *Alerter {
-	if transport == nil {
-		transport = n
+func newAlerter(allowed, public *courier.Network, version string, transport http.RoundTripper) *Alerter {
+	client := func(network http.RoundTripper) *http.Client {
+		if transport != nil {
+			network = transport
+		}
+		return &http.Client{Transport: network, CheckRedirect: courier.NoRedirect}
 	}
-	return &Alerter{
-		network: n, version: version,
-		chats: &http.Client{Transport: transport, CheckRedirect: courier.NoRedirect},
-	}
+	return &Alerter{network: allowed, version: version, chats: client(allowed), pushes: client(public)}
 }
 
 // Send sends one message, as services.Config says.

@@ -16,6 +16,7 @@ import (
 	"baoco/app/services"
 	"baoco/app/upkeep"
 	"baoco/app/webpush"
+	"baoco/scheduler/courier"
 )
 
 // push begins the messages to phones that are due. They end by themselves.
@@ -73,8 +74,12 @@ func (a *Alerter) Push(ctx context.Context, p alert.Push) error {
 			request.Header.Set(name, value)
 		}
 	}
-	response, err := a.chats.Do(request)
+	response, err := a.pushes.Do(request)
 	if err != nil {
+		if class, _ := courier.Classify(err, delivery.CauseConnect); class == delivery.ErrorBlocked {
+			return &alert.Error{Text: app.Textf("%s has no public address, so it is no push service.",
+				"%s không có địa chỉ công khai nên không phải dịch vụ thông báo.", request.URL.Host)}
+		}
 		return unreachableAlert(request.URL.Host, err)
 	}
 	defer response.Body.Close()

@@ -509,10 +509,10 @@ func TestPushOverTLS(t *testing.T) {
 	}
 }
 
-// The endpoint is whatever a user says: it leads to no address that webhooks don't go to.
+// The endpoint is whatever a user says: it leads to no private address, also where webhooks go there.
 func TestPushGoesOnlyOut(t *testing.T) {
 	t.Parallel()
-	targets := apptest.Targets(t)
+	targets := apptest.Targets(t, "127.0.0.0/8", "10.0.0.0/8", "localhost", "inside.example.vn")
 	names := startNameServer(t)
 	names.set("inside.example.vn", "127.0.0.1")
 	names.set("metadata.example.vn", "169.254.169.254")

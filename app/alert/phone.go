@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/target"
 	"baoco/app/webpush"
 )
 
@@ -72,19 +73,17 @@ func (s *Service) PushKey(ctx context.Context, accountID int64) (string, error) 
 // some 200.
 const maxEndpoint = 1000
 
-// AddPhone adds a browser that has subscribed, with the choices of p. One that was added
+// AddPhone adds a browser that has subscribed, with the choices of p. Its push service is on
+// the public internet, also where webhooks may go elsewhere. One that was added
 // before keeps its choices where it is the same user's.
 func (s *Service) AddPhone(ctx context.Context, p Phone) (Phone, error) {
 	_, err := webpush.ReadBrowser(p.P256dh, p.Auth)
-	switch {
-	case err != nil || len(p.Endpoint) > maxEndpoint || !strings.HasPrefix(p.Endpoint, "https://"):
-		return p, app.Refused(app.CodeValidation, app.Text{EN: "The browser gave no address for messages. Load the page again.",
-			VI: "Trình duyệt không cho địa chỉ nhận thông báo. Hãy tải lại trang."})
-	default:
-		if bad := s.config.Targets.CheckURL(p.Endpoint); bad != nil {
-			return p, app.Refused(app.CodeValidation, app.Text{EN: "The address for messages of this browser " + bad.EN + ".",
-				VI: "Địa chỉ nhận thông báo của trình duyệt này " + bad.VI + "."})
-		}
+	if err != nil || len(p.Endpoint) > maxEndpoint || !strings.HasPrefix(p.Endpoint, "https://") ||
+		new(target.Policy).CheckURL(p.Endpoint) != nil {
+		return p, app.Refused(app.CodeValidation, app.Text{
+			EN: "The browser gave no address of a push service on the internet. Load the page again.",
+			VI: "Trình duyệt không cho địa chỉ dịch vụ thông báo trên internet. Hãy tải lại trang.",
+		})
 	}
 	p.Name = app.CleanText(p.Name, 100)
 	return s.store.AddPhone(ctx, p)

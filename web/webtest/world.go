@@ -62,6 +62,13 @@ func newClosedWorld(t testing.TB) *World {
 // test is at work, however slow the machine is.
 var schedule = []time.Duration{0, time.Hour, time.Hour, time.Hour, time.Hour, time.Hour}
 
+// busy is a push service that takes nothing.
+type busy struct{}
+
+func (busy) RoundTrip(*http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: http.StatusServiceUnavailable, Body: http.NoBody}, nil
+}
+
 // open makes the service over the file.
 func (w *World) open() *courier.Sender {
 	w.T.Helper()
@@ -69,7 +76,7 @@ func (w *World) open() *courier.Sender {
 	w.Brokers = &Brokers{}
 	sender, alerter := courier.NewSender(targets, "test", nil), scheduler.NewAlerter(targets, "test", nil)
 	w.World = apptest.Open(w.T, w.Path, services.Config{Targets: targets, Schedule: schedule, Send: sender.Send, Alert: alerter.Send,
-		TelegramChats: alerter.TelegramChats, Push: alerter.Push, OpenBroker: w.Brokers.open})
+		TelegramChats: alerter.TelegramChats, Push: scheduler.NewAlerter(targets, "test", busy{}).Push, OpenBroker: w.Brokers.open})
 	return sender
 }
 
