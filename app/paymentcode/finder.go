@@ -48,11 +48,27 @@ func (f *Finder) Find(text string) (code string, ok bool) {
 	return all.code, all.code != ""
 }
 
-// Begins reports whether a text has something that begins as a code.
+// Begins reports whether a text has something that begins as a code, also where characters of
+// it stand apart: D H 1 2 3. No code is read so, but money isn't for another order than that.
 func (f *Finder) Begins(text string) bool {
 	if f == nil {
 		return false
 	}
+	if f.begins(text) {
+		return true
+	}
+	c := readContent(text, nil, nil)
+	var joined strings.Builder
+	for i := range c.words {
+		joined.WriteString(c.word(i))
+		if len(c.word(i)) > 1 {
+			joined.WriteByte(' ')
+		}
+	}
+	return f.begins(joined.String())
+}
+
+func (f *Finder) begins(text string) bool {
 	var plain [256]byte
 	var words [64]span
 	c := readContent(text, plain[:0], words[:0])

@@ -103,6 +103,13 @@ func TestBegins(t *testing.T) {
 		"NGUYEN VAN A":        false,
 		"ACSP/DH829868":       false,
 		"ACSP/DH829868 DH001": true,
+		"don D H 1 2 3":       true,
+		"don d-h 001234":      true,
+		"tra D H001":          true,
+		"DH 0 0 1":            true,
+		"NGUYEN THI D HOA 5":  false,
+		"D H 5 ANH":           true,
+		"AD H 5":              false,
 	} {
 		if got := f.Begins(content); got != want {
 			t.Errorf("%q: %t", content, got)
