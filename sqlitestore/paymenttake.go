@@ -30,6 +30,9 @@ func (s *Store) AnyReference(ctx context.Context, accountID int64, references []
 func (s *Store) TakeTransaction(ctx context.Context, accountID int64, k payment.Take, now time.Time,
 	may func(app.Account, payment.Request, app.Transaction, payment.Names) error) (payment.Request, error) {
 	return s.changePayment(ctx, accountID, k.RequestID, func(tx *tx, r payment.Request) error {
+		if _, used, err := earlier(tx, accountID, k.Key, now); err != nil || used {
+			return err
+		}
 		t, err := transactionToMatch(ctx, tx, accountID, k.TransactionID)
 		if err != nil || t.PaymentRequest.ID == r.ID {
 			return err
@@ -46,6 +49,9 @@ func (s *Store) TakeTransaction(ctx context.Context, accountID int64, k payment.
 			return scanOne[bool](tx.queryRow(anyReference, accountID, joinTexts(references)))
 		}}
 		if err := cmp.Or(may(account, r, t, names), refuseAside(tx, t.ID)); err != nil {
+			return err
+		}
+		if err := keepKey(tx, accountID, k.Key, keptResult{}, now); err != nil {
 			return err
 		}
 		return tx.matchByHand(ctx, r, t, app.DeedPaymentTake, now)

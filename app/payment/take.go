@@ -111,6 +111,7 @@ func (n Names) in(t app.Transaction, r Request) (bool, error) {
 type Take struct {
 	RequestID, TransactionID int64
 	ByOwner                  bool // who needs no leave
+	Key                      app.IdempotencyKey
 }
 
 // ErrAside refuses to take what was put aside.
@@ -161,7 +162,8 @@ func (k Take) mayAsk(r Request, t app.Transaction, now time.Time) error {
 }
 
 // TakeTransaction matches money without a code with a bill, if it is still offered. Once it
-// is matched with this bill nothing more is done.
+// is matched with this bill, or the key was used, nothing more is done: an owner may have undone
+// it since.
 func (s *Service) TakeTransaction(ctx context.Context, accountID int64, k Take, now time.Time) (Request, error) {
 	return s.store.TakeTransaction(ctx, accountID, k, now, func(a app.Account, r Request, t app.Transaction, n Names) error {
 		return k.may(a, r, t, n, now)

@@ -465,7 +465,8 @@ func TestDeedsOfPages(t *testing.T) {
 	d.through("POST /till/{id}/cancel", app.DeedPaymentCancel, 2, post(b, "/till/2/cancel"))
 	b.Submit("/till", "amount", "1.549.000", "bank_account_id", "1")
 	uncoded := w.Pay(1, "uncoded", "ck")
-	d.through("POST /till/{id}/take", app.DeedPaymentTake, 3, post(b, "/till/3/take", "transaction_id", fmt.Sprint(uncoded)))
+	d.through("POST /till/{id}/take", app.DeedPaymentTake, 3, post(b, "/till/3/take", "transaction_id", fmt.Sprint(uncoded),
+		"once", webtest.FormKey()))
 	d.through("POST /shifts/{id}/close", app.DeedShiftClose, 1, post(b, "/shifts/1/close", "sure", "1"))
 	d.through("POST /settings/codes/{id}/delete", app.DeedCodePatternDelete, 1, post(b, "/settings/codes/1/delete"))
 	d.through("POST /streams", app.DeedStreamCreate, 1,

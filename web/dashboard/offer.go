@@ -78,7 +78,7 @@ func (s *Server) offered(v *visit) (r payment.Request, k payment.Take, err error
 	if !found {
 		err = app.ErrUnknownReference("transaction_id")
 	}
-	return r, payment.Take{RequestID: r.ID, TransactionID: id, ByOwner: v.may(ownerOnly)}, err
+	return r, payment.Take{RequestID: r.ID, TransactionID: id, ByOwner: v.may(ownerOnly), Key: v.form.key}, err
 }
 
 // takeMoney matches money without a code with a bill, with one tap.

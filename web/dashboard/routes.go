@@ -225,7 +225,7 @@ var table = []page{
 	{"GET", "/till/display", useTill, (*Server).displayPage, still},
 	{"GET", "/till/{id}", useTill, (*Server).billPage, still},
 	{"POST", "/till/{id}/cancel", useTill, (*Server).cancelBill, still},
-	{"POST", "/till/{id}/take", useTill, (*Server).takeMoney, still},
+	{"POST", "/till/{id}/take", useTill, (*Server).takeMoney, once},
 	{"POST", "/till/{id}/ask", useTill, (*Server).askOwner, still},
 	{"GET", "/till/{id}/receipt", useTill, (*Server).receiptPage, still},
 	{"POST", "/till/{id}/receipt", useTill, (*Server).printReceipt, still},
