@@ -11,6 +11,7 @@ import (
 	"baoco/app"
 	"baoco/app/access"
 	"baoco/app/apptest"
+	"baoco/app/inbound"
 	"baoco/app/payment"
 	"baoco/web/webtest"
 )
@@ -193,4 +194,47 @@ func TestLimitedTill(t *testing.T) {
 	page := thu.Get("/till")
 	page.Shows(t, "SEEN")
 	page.Hides(t, "HIDDEN", bill.Code)
+}
+
+// A cashier who sees one receiving number sees of a bill that another number paid too much for that it is
+// paid, and no more; what is left of one that isn't paid yet stays what it is.
+func TestBillThatHiddenNumbersPaid(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.Link("ACB", apptest.SomeAccount)
+	w.CodePattern("DH")
+	_, err := w.Services.Ledger.SetBankAccountReceiving(t.Context(), 1, 1, app.BankAccountReceiving{ReceivingNumbers: "VA1\nVA2"})
+	apptest.Must(t, err)
+	_, err = w.Services.Access.LimitUser(t.Context(), 1, w.User(1, "thu", access.RoleCashier).ID,
+		access.BankAccountLimit{On: true, IDs: []int64{1}, ReceivingNumber: "VA1"})
+	apptest.Must(t, err)
+	thu := w.Browser().SignIn("thu")
+	pay := func(id string, bill, amount int64, number string) {
+		t.Helper()
+		_, _, err := w.Services.Inbound.RecordByHand(t.Context(), 1, inbound.TransactionCreate{Incoming: inbound.Incoming{EventID: id,
+			Gateway: "ACB", AccountNumber: apptest.SomeAccount, SubAccount: number, Type: app.In, Amount: amount, Content: code(w, bill),
+			Time: time.Now(), NotRepeat: true}}, time.Now())
+		apptest.Must(t, err)
+	}
+	for _, bill := range []int64{1, 2} {
+		thu.Submit("/till", "amount", "61000", "bank_account_id", "1").Goes(t, fmt.Sprint("/till/", bill))
+		pay(fmt.Sprint("a", bill), bill, 20_000, "VA1")
+	}
+	live := thu.Listen("/live/till?since=0&bill=1")
+	live.Next("bill")
+	pay("b", 1, 10_000, "VA2")
+	thu.Get("/till/1").Shows(t, "still due 31,000\u00a0₫")
+	live.Next("bill")
+	pay("c", 1, 71_000, "VA2")
+	if got := live.Next("bill").Data; !strings.Contains(got, "✓ Paid in full") || strings.Contains(got, "101,000") {
+		t.Errorf("the live bill: %s", got)
+	}
+	for path, want := range map[string]string{"/till/1": "✓ Paid in full", "/till": ">Paid in full</span>",
+		"/till/1/receipt": "<dt>Received so far</dt><dd>61,000\u00a0₫"} {
+		page := thu.Get(path)
+		page.Shows(t, want)
+		page.Hides(t, "101,000", "71,000", "40,000", "too much")
+	}
+	pay("d", 2, 51_000, "VA1")
+	thu.Get("/till/2").Shows(t, "Too much: 10,000\u00a0₫")
 }

@@ -92,6 +92,19 @@ func (s *Server) bill(v *visit, id int64) (payment.Request, error) {
 	if err == nil && (r.ShiftID == 0 || r.CashierID != v.user.ID && !v.may(ownerOnly)) {
 		err = payment.ErrNoRequest
 	}
+	if err != nil {
+		return r, err
+	}
+	return s.seenBill(v, r)
+}
+
+// seenBill is a bill without what came for it beyond what it asks for on bank accounts and numbers that are
+// hidden from the visitor. The rest stays what it is, or the customer would be asked for it twice.
+func (s *Server) seenBill(v *visit, r payment.Request) (payment.Request, error) {
+	seen, err := s.seenOf(v, r)
+	if !r.PaidAt.IsZero() {
+		r.Received = max(seen.Received, min(r.Received, r.TransferAmount))
+	}
 	return r, err
 }
 
@@ -161,6 +174,11 @@ func (s *Server) shiftBills(v *visit, userID int64, now time.Time) ([]payment.Re
 	}
 	page, err := s.Services.Payments.PaymentRequests(v.Context(), v.account.ID,
 		payment.Filter{ShiftID: shift.ID, Page: app.Page{Number: 1, Size: billsShown}}, now)
+	for i := range page.Rows {
+		if err == nil {
+			page.Rows[i], err = s.seenBill(v, page.Rows[i])
+		}
+	}
 	return page.Rows, err
 }
 
@@ -327,7 +345,7 @@ func (c *counterStream) sendBills() error {
 	}
 	var shown *payment.Request
 	if c.till.billID != 0 {
-		r, err := c.Services.Payments.PaymentRequest(c.v.Context(), c.v.account.ID, c.till.billID)
+		r, err := c.bill(c.v, c.till.billID)
 		if err != nil {
 			return err
 		}
