@@ -180,7 +180,11 @@ func (a amountText) bound(field, text string, least bool, bad *Invalid) int64 {
 	}
 	n, err := a.read(text)
 	if err != nil {
-		bad.Add(field, a.rule.EN, a.rule.VI)
+		rule := a.rule
+		if least {
+			rule = Text{strings.Replace(rule.EN, "from 1", "from 0", 1), strings.Replace(rule.VI, "từ 1", "từ 0", 1)}
+		}
+		bad.Add(field, rule.EN, rule.VI)
 	}
 	return n
 }

@@ -3,6 +3,7 @@ package dashboard_test
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"regexp"
 	"strings"
 	"testing"
@@ -78,6 +79,8 @@ func TestChartOfTheDaysBefore(t *testing.T) {
 			t.Errorf("%s: %q, want %q", path, m, want)
 		}
 	}
+	b.Header = http.Header{"Accept-Language": {"vi"}}
+	b.Get("/?days=7").Shows(t, ">8k</text>") // as shopkeepers write it
 }
 
 // The plan stands in a line of its own where it matters: a trial, one whose end

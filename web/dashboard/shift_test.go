@@ -108,7 +108,7 @@ func TestShifts(t *testing.T) {
 	for _, form := range [][]string{{"cash", "1.5"}, {"cash", "-1"}, {"cash", "99999999999999"}, {"note", strings.Repeat("x", 501)}} {
 		lan.Post("/shifts/1/close", form...).WantStatus(t, http.StatusUnprocessableEntity)
 	}
-	lan.Post("/shifts/1/close", "cash", "1.5").Shows(t, "Cash that was counted must be a whole number of VND")
+	lan.Post("/shifts/1/close", "cash", "1.5").Shows(t, "Cash that was counted must be a whole number of VND from 0 to")
 	lan.Post("/shifts/1/close", "cash", "1.234.000", "note", "đủ tờ 500").Goes(t, "/shifts/1")
 	closed := lan.Get("/shifts")
 	closed.Shows(t, "260,000\u00a0₫")

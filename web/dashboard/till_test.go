@@ -205,7 +205,7 @@ func TestReceiptProves(t *testing.T) {
 	_, err := w.Services.Ledger.UpdateAccount(t.Context(), 1, app.AccountUpdate{Name: &name})
 	apptest.Must(t, err)
 	w.PaymentRequest(payment.RequestCreate{Amount: 1000})
-	r := w.PaymentRequest(payment.RequestCreate{Amount: 100_000, CashierID: thu.ID})
+	r := w.PaymentRequest(payment.RequestCreate{Amount: 100_000, CashierID: thu.ID, ExpiresIn: time.Hour})
 	paid(w.World, "1", 50_000, "LE VAN C "+r.Code)
 	b := w.Serving(upkeep.Installation{BaseURL: "http://baoco.shop.vn"}).SignIn("thu")
 	day, link := time.Now().In(w.Services.Ledger.Zone()).Format("02 Jan 2006"), `href="http://baoco.shop.vn`+r.URLPath()+`"`
@@ -213,7 +213,7 @@ func TestReceiptProves(t *testing.T) {
 	short.Shows(t, "<bdi>Tạp hoá Lan</bdi>", "<h1>Receipt 2</h1>", "Payment code: "+r.Code, "<bdi>NGUYEN VAN A</bdi>", link, "<svg",
 		"<dt>Amount</dt><dd>100,000\u00a0₫", day+"</dt><dd>+50,000\u00a0₫", "<dt>Received so far</dt><dd>50,000\u00a0₫",
 		"<dt>Still due</dt><dd>50,000\u00a0₫")
-	short.Hides(t, "LE VAN C")
+	short.Hides(t, "LE VAN C", "Not enough ·")
 	check := w.Browser()
 	check.Get(r.URLPath()).Shows(t, "<bdi>Tạp hoá Lan</bdi>", "Still due 50,000\u00a0₫", "50,000\u00a0₫ of 100,000\u00a0₫")
 	paid(w.World, "2", 60_000, r.Code)

@@ -73,7 +73,7 @@ func (w words) Short(n int64) string {
 	for _, unit := range []struct {
 		size   int64
 		en, vi string
-	}{{1e12, "T", " nghìn tỷ"}, {1e9, "B", " tỷ"}, {1e6, "M", " tr"}, {1e3, "K", " k"}} {
+	}{{1e12, "T", " nghìn tỷ"}, {1e9, "B", " tỷ"}, {1e6, "M", " tr"}, {1e3, "K", "k"}} {
 		if n >= unit.size {
 			whole, tenth := n/unit.size, n%unit.size*10/unit.size
 			text := strconv.FormatInt(whole, 10)

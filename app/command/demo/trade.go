@@ -94,7 +94,7 @@ var customers = []string{
 var contents = []string{
 	"DH{order} thanh toan don hang", "Thanh toán đơn hàng DH{order}", "dh{order}", "{plain} chuyen tien DH{order}",
 	"{name} chuyển tiền mua hàng",
-	"MBVCB.10{number}.DH{order}.CT tu 1{number} {plain} toi " + owner, "{plain} CHUYEN TIEN DH{order} GD {number}",
+	"MBVCB.10{number}.DH{order}.CT tu 1{number} {plain} toi {to} " + owner, "{plain} CHUYEN TIEN DH{order} GD {number}",
 	"MOMO 09{number} DH{order}",
 	"{given} gửi tiền hàng ạ", "{plain} dat coc don DH{order}", "Trả nốt tiền đơn DH{order}, cảm ơn shop",
 }
@@ -107,6 +107,7 @@ func (t *trade) customer() transfer {
 		"{plain}", strings.ToUpper(fold.Letters(name)), "{number}", fmt.Sprintf("%08d", t.random.IntN(1e8)))
 	p := transfer{direction: app.In, bank: t.random.IntN(5) / 3, content: words.Replace(t.pick(contents)),
 		amount: 35_000 + 5_000*t.random.Int64N(40)}
+	p.content = strings.Replace(p.content, "{to}", banks[p.bank].number, 1)
 	if n := t.random.IntN(100); n >= 55 {
 		p.amount = 240_000 + 10_000*t.random.Int64N(76)
 		if n >= 90 {
