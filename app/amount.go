@@ -32,14 +32,16 @@ var AmountRule = Text{
 }
 
 // TypedAmountRule says how a person writes an amount.
-var TypedAmountRule = Text{
-	AmountRule.EN + ", such as 200000 or 200.000",
-	AmountRule.VI + ", ví dụ 200000 hoặc 200.000",
+var TypedAmountRule = typedAmountRule(1)
+
+func typedAmountRule(least int) Text {
+	return Textf("must be a whole number of VND from %d to 9999999999999, such as 200000 or 200.000",
+		"phải là số nguyên VND từ %d đến 9999999999999, ví dụ 200000 hoặc 200.000", least)
 }
 
-var shortAmountRule = Text{
-	"must be a whole number of VND from 1 to 9,999,999,999,999, such as 200000, 200.000 or 200k",
-	"phải là số nguyên VND từ 1 đến 9.999.999.999.999, ví dụ 200000, 200.000 hoặc 200k",
+func shortAmountRule(least int) Text {
+	return Textf("must be a whole number of VND from %d to 9,999,999,999,999, such as 200000, 200.000 or 200k",
+		"phải là số nguyên VND từ %d đến 9.999.999.999.999, ví dụ 200000, 200.000 hoặc 200k", least)
 }
 
 // AmountFault is the text for the error with which ParseAmountText refuses an
@@ -160,7 +162,7 @@ func ReadShortAmount(text string) (int64, error) {
 // and notes under field what is wrong with it. 0 is no bound: an empty text,
 // and a least of 0. No amount is 0, so a greatest of 0 is a mistake.
 func ReadAmountBound(field, text string, least bool, bad *Invalid) int64 {
-	return amountText{ReadAmount, TypedAmountRule}.bound(field, text, least, bad)
+	return amountText{ReadAmount, typedAmountRule}.bound(field, text, least, bad)
 }
 
 // ReadShortAmountBound is ReadAmountBound where the amount may be shortened.
@@ -171,7 +173,7 @@ func ReadShortAmountBound(field, text string, least bool, bad *Invalid) int64 {
 // amountText is a way to write an amount, and its rule.
 type amountText struct {
 	read func(string) (int64, error)
-	rule Text
+	rule func(least int) Text
 }
 
 func (a amountText) bound(field, text string, least bool, bad *Invalid) int64 {
@@ -180,9 +182,9 @@ func (a amountText) bound(field, text string, least bool, bad *Invalid) int64 {
 	}
 	n, err := a.read(text)
 	if err != nil {
-		rule := a.rule
+		rule := a.rule(1)
 		if least {
-			rule = Text{strings.Replace(rule.EN, "from 1", "from 0", 1), strings.Replace(rule.VI, "từ 1", "từ 0", 1)}
+			rule = a.rule(0)
 		}
 		bad.Add(field, rule.EN, rule.VI)
 	}

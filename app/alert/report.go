@@ -118,11 +118,7 @@ func (s *Service) monthDue(c Channel, now time.Time) (month app.Day, due bool, e
 
 // monthMessage writes the report of a month.
 func (s *Service) monthMessage(ctx context.Context, c Channel, month app.Day, in upkeep.Installation, now time.Time) (Message, error) {
-	p, err := s.AlertPreferences(ctx, c.AccountID)
-	if err != nil {
-		return Message{}, err
-	}
-	a, err := s.rooms.Ledger.Account(ctx, c.AccountID)
+	w, err := s.newReport(ctx, c)
 	if err != nil {
 		return Message{}, err
 	}
@@ -135,7 +131,6 @@ func (s *Service) monthMessage(ctx context.Context, c Channel, month app.Day, in
 	if err != nil {
 		return Message{}, err
 	}
-	w := reportWriter{lang: p.Lang}
 	for _, column := range r.Columns() {
 		text := w.money(column.Of(r.Total))
 		if column.Count {
@@ -153,7 +148,7 @@ func (s *Service) monthMessage(ctx context.Context, c Channel, month app.Day, in
 	if in.BaseURL != "" {
 		w.line(in.BaseURL + "/report?from=" + r.First.String() + "&to=" + r.Last.String() + "&by=day")
 	}
-	return w.message(c, alertSender(a)+" · "+w.t("Report of the month ", "Báo cáo tháng ")+r.Name(), r.Total.In.Total), nil
+	return w.message(w.t("Report of the month ", "Báo cáo tháng ")+r.Name(), r.Total.In.Total), nil
 }
 
 // reportLate is how long after closing time a report says that it is late.
@@ -161,11 +156,7 @@ const reportLate = 30 * time.Minute
 
 // reportMessage writes the report of a day.
 func (s *Service) reportMessage(ctx context.Context, c Channel, day app.Day, in upkeep.Installation, now time.Time) (Message, error) {
-	p, err := s.AlertPreferences(ctx, c.AccountID)
-	if err != nil {
-		return Message{}, err
-	}
-	a, err := s.rooms.Ledger.Account(ctx, c.AccountID)
+	w, err := s.newReport(ctx, c)
 	if err != nil {
 		return Message{}, err
 	}
@@ -177,7 +168,6 @@ func (s *Service) reportMessage(ctx context.Context, c Channel, day app.Day, in 
 	if err != nil {
 		return Message{}, err
 	}
-	w := reportWriter{lang: p.Lang}
 	w.line(w.amounts("Money in", "Tiền vào", sums.In))
 	w.line(w.amounts("Money out", "Tiền ra", sums.Out))
 	w.line(w.amounts("A week before, money in", "Tiền vào cùng thứ tuần trước", sums.WeekBefore.In))
@@ -195,20 +185,33 @@ func (s *Service) reportMessage(ctx context.Context, c Channel, day app.Day, in 
 	if in.BaseURL != "" {
 		w.line(in.BaseURL + DayPath(day))
 	}
-	return w.message(c, alertSender(a)+" · "+w.t("Day book ", "Sổ ngày ")+day.Date().Format("02/01/2006"), sums.In.Total), nil
+	return w.message(w.t("Day book ", "Sổ ngày ")+day.Date().Format("02/01/2006"), sums.In.Total), nil
 }
 
 // reportWriter gathers the lines of a report.
 type reportWriter struct {
-	lang  app.Lang
-	lines []string
+	medium Medium
+	lang   app.Lang
+	sender string
+	lines  []string
+}
+
+// newReport begins the report that a channel gets.
+func (s *Service) newReport(ctx context.Context, c Channel) (w reportWriter, err error) {
+	p, err := s.AlertPreferences(ctx, c.AccountID)
+	if err != nil {
+		return w, err
+	}
+	a, err := s.rooms.Ledger.Account(ctx, c.AccountID)
+	return reportWriter{medium: c.Medium, lang: p.Lang, sender: alertSender(a)}, err
 }
 
 func (w *reportWriter) line(text string) { w.lines = append(w.lines, text) }
 
 // message is the message with a name, about so much money in.
-func (w *reportWriter) message(c Channel, name string, in int64) Message {
-	return Message{Medium: c.Medium, Subject: name + ": +" + w.money(in),
+func (w *reportWriter) message(name string, in int64) Message {
+	name = w.sender + " · " + name
+	return Message{Medium: w.medium, Subject: name + ": +" + w.money(in),
 		Text: name + "\n\n" + strings.TrimSpace(strings.Join(w.lines, "\n"))}
 }
 

@@ -37,16 +37,19 @@ const maxReportDays = 3*365 + 1
 
 // ReadReport reads which report is wanted; what is empty is this month up to today, and ByDay. Service.Report
 // checks what is left.
-func ReadReport(from, to string, by Grouping, bankAccountID int64, today app.Day) (r ReportRequest, err error) {
-	r = ReportRequest{By: cmp.Or(by, ByDay), BankAccountID: bankAccountID}
+func ReadReport(from, to string, by Grouping, bankAccountID int64, today app.Day) (ReportRequest, error) {
 	var bad app.Invalid
-	read := func(field, text string) (d app.Day) {
-		if d, err = app.ParseDay(text); err != nil {
+	read := func(field, text string, otherwise app.Day) app.Day {
+		if text == "" {
+			return otherwise
+		}
+		d, err := app.ParseDay(text)
+		if err != nil {
 			bad.Add(field, "must be a date as Y-m-d", "phải là ngày dạng Y-m-d")
 		}
 		return d
 	}
-	r.First, r.Last = read("from", cmp.Or(from, today.MonthStart().String())), read("to", cmp.Or(to, today.String()))
+	r := ReportRequest{read("from", from, today.MonthStart()), read("to", to, today), cmp.Or(by, ByDay), bankAccountID}
 	return r, bad.Err()
 }
 
@@ -216,7 +219,13 @@ func (r *Report) rowOf(banks []BankAccount, zone *time.Location) func(p ReportPa
 			add(strconv.FormatInt(b.ID, 10), b.Title(), b.Title())
 		}
 		return func(p ReportPart) *ReportRow {
-			return &r.Rows[slices.IndexFunc(banks, func(b BankAccount) bool { return b.ID == p.BankAccountID })]
+			key := strconv.FormatInt(p.BankAccountID, 10)
+			i := slices.IndexFunc(r.Rows, func(row ReportRow) bool { return row.Key == key })
+			if i < 0 { // it was linked meanwhile
+				add(key, key, key)
+				i = len(r.Rows) - 1
+			}
+			return &r.Rows[i]
 		}
 	case ByPrefix:
 		return func(p ReportPart) *ReportRow {
