@@ -117,7 +117,7 @@ func (v *visit) reportLines(r *book.Report, rows []book.ReportRow) (list []repor
 			if c.Count {
 				write = v.Number
 			}
-			text := "–"
+			text := ""
 			if n := c.Of(row.Sums); n != 0 {
 				text = write(n)
 			}
