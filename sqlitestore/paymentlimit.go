@@ -2,6 +2,7 @@ package sqlitestore
 
 import (
 	"context"
+	"strings"
 
 	"baoco/app"
 )
@@ -10,11 +11,19 @@ import (
 // the request. A user who is limited sees of a request no amount that came to a hidden one.
 
 // hiddenReceived is what came for a payment request r in transactions that a limit, which
-// isn't NULL, hides. param is the limit.
-func hiddenReceived(param string) string {
+// isn't NULL, hides. param is the limit, and of matches m only those that meet the conditions count.
+func hiddenReceived(param string, conditions ...string) string {
 	return `(SELECT coalesce(sum(h.amount), 0) FROM payment_matches m INDEXED BY payment_matches_request
 		JOIN transactions h ON h.id = m.transaction_id
-		WHERE m.request_id = r.id AND NOT (` + isShown("h", param) + `))`
+		WHERE ` + strings.Join(append([]string{"m.request_id = r.id"}, conditions...), " AND ") + ` AND NOT (` + isShown("h", param) + `))`
+}
+
+// seenReceived is what came for a payment request r, as somebody sees it from whom a limit hides something:
+// of what was paid in full without what came there beyond what is asked for. The rest stays, or the customer
+// would be asked for it twice. param is the limit.
+func seenReceived(param string) string {
+	return `iif(` + param + ` IS NULL OR r.paid_at IS NULL, r.received,
+		max(r.received - ` + hiddenReceived(param) + `, min(r.received, r.transfer_amount)))`
 }
 
 // withinLimit leaves of what transactions say of their payment requests what ctx shows:

@@ -4,17 +4,20 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"baoco/app"
 	"baoco/app/payment"
 )
 
-// shiftColumns are a shift s with what its bills come to.
-const shiftColumns = `s.id, s.account_id, s.user_id, s.user_name, s.opened_at, s.closed_at, s.received,
+// shiftColumns are a shift s with what its bills come to, as far as a limit shows it. param is the limit.
+func shiftColumns(param string) string {
+	return `s.id, s.account_id, s.user_id, s.user_name, s.opened_at, s.closed_at, s.received,
 	(SELECT json_array(count(*), count(*) FILTER (WHERE r.paid_at IS NOT NULL AND ` + overpaid + ` = 0), coalesce(sum(r.received), 0),
 		coalesce(sum(` + overpaid + `), 0), coalesce(sum(r.transfer_amount - r.received) FILTER (WHERE r.paid_at IS NULL AND r.received > 0), 0))
-	FROM payment_requests r WHERE r.shift_id = s.id)`
+	FROM (SELECT r.paid_at, r.transfer_amount, ` + seenReceived(param) + ` AS received FROM payment_requests r WHERE r.shift_id = s.id) r)`
+}
 
 func scanShift(row scanner) (sh payment.Shift, err error) {
 	return scanShiftAnd(row)
@@ -32,15 +35,30 @@ func scanShiftAnd(row scanner, before ...any) (sh payment.Shift, err error) {
 	return sh, json.Unmarshal([]byte(figures), &[]any{&f.Bills, &f.Full, &f.Received, &f.Over, &f.Under})
 }
 
-const oneShift = `SELECT ` + shiftColumns + ` FROM shifts s WHERE s.id = ? AND s.account_id = ?`
+var oneShift = `SELECT ` + shiftColumns("?3") + ` FROM shifts s WHERE s.id = ?1 AND s.account_id = ?2`
 
 func (s *Store) Shift(ctx context.Context, accountID, id int64) (payment.Shift, error) {
-	return scanShift(s.queryRow(ctx, oneShift, id, accountID))
+	sh, err := scanShift(s.queryRow(ctx, oneShift, id, accountID, limitOf(ctx)))
+	if err == nil {
+		err = s.seenAtClosing(ctx, &sh)
+	}
+	return sh, err
+}
+
+// seenAtClosing leaves of what had come when a shift was closed what ctx shows.
+func (s *Store) seenAtClosing(ctx context.Context, sh *payment.Shift) error {
+	if sh.ClosedAt.IsZero() || limitOf(ctx) == nil {
+		return nil
+	}
+	c, err := s.ShiftClosing(ctx, sh.AccountID, sh.ID, sh.ClosedAt)
+	sh.ReceivedAtClosing = c.Received
+	return err
 }
 
 func (s *Store) OpenShift(ctx context.Context, accountID, userID int64) (payment.Shift, bool, error) {
 	sh, err := scanShift(s.queryRow(ctx,
-		`SELECT `+shiftColumns+` FROM shifts s WHERE s.user_id = ? AND s.account_id = ? AND s.closed_at IS NULL`, userID, accountID))
+		`SELECT `+shiftColumns("?3")+` FROM shifts s WHERE s.user_id = ?1 AND s.account_id = ?2 AND s.closed_at IS NULL`, userID, accountID,
+		limitOf(ctx)))
 	if err == payment.ErrNoShift {
 		return sh, false, nil
 	}
@@ -53,8 +71,13 @@ func (s *Store) Shifts(ctx context.Context, accountID, userID int64, page app.Pa
 	if err != nil {
 		return nil, 0, err
 	}
-	list, err := readAll(ctx, s, scanShift, `SELECT `+shiftColumns+where+` ORDER BY s.id DESC LIMIT ?3 OFFSET ?4`, accountID, userID,
-		page.Size, page.Offset())
+	list, err := readAll(ctx, s, scanShift, `SELECT `+shiftColumns("?5")+where+` ORDER BY s.id DESC LIMIT ?3 OFFSET ?4`, accountID, userID,
+		page.Size, page.Offset(), limitOf(ctx))
+	for i := range list {
+		if err == nil {
+			err = s.seenAtClosing(ctx, &list[i])
+		}
+	}
 	return list, total, err
 }
 
@@ -81,16 +104,19 @@ var shiftMoney = `SELECT ` + transactionColumns + ` FROM transactions t INDEXED 
 	AND t.bank_account_id IN (SELECT bank_account_id FROM payment_requests WHERE shift_id = ?1 AND shift_id IS NOT NULL)
 	AND ` + isShown("t", "?5") + ` ORDER BY t.id DESC LIMIT ?6`
 
-const shiftAndClosing = `SELECT coalesce(s.closing, ''), ` + shiftColumns + ` FROM shifts s WHERE s.id = ? AND s.account_id = ?`
+var shiftAndClosing = `SELECT coalesce(s.closing, ''), ` + shiftColumns("?3") + ` FROM shifts s WHERE s.id = ?1 AND s.account_id = ?2`
 
 func (s *Store) ShiftClosing(ctx context.Context, accountID, id int64, now time.Time) (c payment.Closing, err error) {
 	var kept string
-	sh, err := scanShiftAnd(s.queryRow(ctx, shiftAndClosing, id, accountID), &kept)
+	sh, err := scanShiftAnd(s.queryRow(ctx, shiftAndClosing, id, accountID, limitOf(ctx)), &kept)
 	switch {
 	case err != nil:
 		return c, err
 	case kept != "":
-		return c, json.Unmarshal([]byte(kept), &c)
+		if err = json.Unmarshal([]byte(kept), &c); err == nil {
+			err = s.seenClosing(ctx, &c, sh.ClosedAt)
+		}
+		return c, err
 	case !sh.ClosedAt.IsZero():
 		return payment.Closing{ShiftFigures: sh.ShiftFigures}, nil
 	}
@@ -100,12 +126,66 @@ func (s *Store) ShiftClosing(ctx context.Context, accountID, id int64, now time.
 	}
 	money, err := readAll(ctx, s, scanTransaction, shiftMoney, id, sh.OpenedAt.Unix(), now.Unix(), accountID, limitOf(ctx),
 		payment.MaxClosing)
-	return payment.NewClosing(sh.ShiftFigures, bills, money, now), err
+	c = payment.NewClosing(sh.ShiftFigures, bills, money, now)
+	if err == nil {
+		err = s.seenClosing(ctx, &c, now)
+	}
+	c.ShiftFigures = sh.ShiftFigures // they are seen ones already
+	return c, err
 }
 
+// seenClosing leaves of a closing that was made at a moment what ctx shows: of what came for a bill what seenReceived has, and no money
+// without a bill that came to what is hidden.
+func (s *Store) seenClosing(ctx context.Context, c *payment.Closing, at time.Time) error {
+	limit := limitOf(ctx)
+	if limit == nil {
+		return nil
+	}
+	var bills, money []int64
+	for _, b := range c.List {
+		bills = append(bills, b.ID)
+	}
+	for _, m := range c.Unbilled {
+		money = append(money, m.ID)
+	}
+	hidden, err := readMap(ctx, s, func(row scanner) (id int64, r [2]int64, err error) {
+		err = row.Scan(&id, &r[0], &r[1])
+		return id, r, err
+	}, `SELECT r.id, r.transfer_amount, `+hiddenReceived("?2", "m.matched_at <= ?3")+` FROM payment_requests r
+		WHERE r.id IN (SELECT value FROM json_each(?1))`, joinIDs(bills), limit, at.Unix())
+	if err != nil {
+		return err
+	}
+	for i := range c.List {
+		b := &c.List[i]
+		asked, unseen := hidden[b.ID][0], hidden[b.ID][1]
+		over := b.Received - asked
+		if over <= 0 || unseen == 0 || b.Status != app.PaymentOverpaid && b.Status != app.PaymentPaidLate {
+			continue
+		}
+		less := min(over, unseen)
+		b.Received, c.Received, c.Over = b.Received-less, c.Received-less, c.Over-less
+		if less == over {
+			c.Full++
+			if b.Status == app.PaymentOverpaid {
+				b.Status = app.PaymentPaid
+			}
+		}
+	}
+	shown, err := readAll(ctx, s, scanOne[int64], `SELECT t.id FROM transactions t WHERE t.id IN (SELECT value FROM json_each(?1)) AND `+
+		isShown("t", "?2"), joinIDs(money), limit)
+	c.Unbilled = slices.DeleteFunc(c.Unbilled, func(m payment.ClosingMoney) bool { return !slices.Contains(shown, m.ID) })
+	c.UnbilledCount, c.UnbilledSum = int64(len(c.Unbilled)), 0
+	for _, m := range c.Unbilled {
+		c.UnbilledSum += m.Amount
+	}
+	return err
+}
+
+// CloseShift keeps all, whoever closes: what of it is shown is decided when it is read.
 func (s *Store) CloseShift(ctx context.Context, accountID, id int64, in payment.ShiftCount, now time.Time) error {
 	return s.write(ctx, func(tx *tx) error {
-		sh, err := scanShift(tx.queryRow(oneShift, id, accountID))
+		sh, err := scanShift(tx.queryRow(oneShift, id, accountID, nil))
 		if err != nil {
 			return err
 		}
@@ -116,7 +196,7 @@ func (s *Store) CloseShift(ctx context.Context, accountID, id int64, in payment.
 		if err != nil {
 			return err
 		}
-		money, err := queryAll(tx, scanTransaction, shiftMoney, id, sh.OpenedAt.Unix(), now.Unix(), accountID, limitOf(ctx), payment.MaxClosing)
+		money, err := queryAll(tx, scanTransaction, shiftMoney, id, sh.OpenedAt.Unix(), now.Unix(), accountID, nil, payment.MaxClosing)
 		if err != nil {
 			return err
 		}

@@ -209,12 +209,16 @@ func TestBillThatHiddenNumbersPaid(t *testing.T) {
 		access.BankAccountLimit{On: true, IDs: []int64{1}, ReceivingNumber: "VA1"})
 	apptest.Must(t, err)
 	thu := w.Browser().SignIn("thu")
-	pay := func(id string, bill, amount int64, number string) {
+	came := func(id, content string, amount int64, number string, at time.Time) {
 		t.Helper()
 		_, _, err := w.Services.Inbound.RecordByHand(t.Context(), 1, inbound.TransactionCreate{Incoming: inbound.Incoming{EventID: id,
-			Gateway: "ACB", AccountNumber: apptest.SomeAccount, SubAccount: number, Type: app.In, Amount: amount, Content: code(w, bill),
-			Time: time.Now(), NotRepeat: true}}, time.Now())
+			Gateway: "ACB", AccountNumber: apptest.SomeAccount, SubAccount: number, Type: app.In, Amount: amount, Content: content,
+			Time: time.Now(), NotRepeat: true}}, at)
 		apptest.Must(t, err)
+	}
+	pay := func(id string, bill, amount int64, number string) {
+		t.Helper()
+		came(id, code(w, bill), amount, number, time.Now())
 	}
 	for _, bill := range []int64{1, 2} {
 		thu.Submit("/till", "amount", "61000", "bank_account_id", "1").Goes(t, fmt.Sprint("/till/", bill))
@@ -237,4 +241,31 @@ func TestBillThatHiddenNumbersPaid(t *testing.T) {
 	}
 	pay("d", 2, 51_000, "VA1")
 	thu.Get("/till/2").Shows(t, "Too much: 10,000\u00a0₫")
+
+	// So does the shift, also once it is closed by whom nothing is hidden from, who sees all of it.
+	for id, number := range map[string]string{"SEEN": "VA1", "HIDDEN": "VA2", "HIDDEN DIRECT": ""} {
+		came(id, id, 7000, number, time.Now())
+	}
+	limited := func() {
+		t.Helper()
+		for _, path := range []string{"/shifts/1", "/shifts/1?paper=58", "/shifts"} {
+			page := thu.Get(path)
+			page.Shows(t, "132,000\u00a0₫")
+			page.Hides(t, "172,000", "101,000", "50,000", "HIDDEN", "21,000", "when closed", "After the shift")
+			if path != "/shifts" {
+				page.Shows(t, "SEEN", "Money without a bill (1)", "<dt>Too much</dt><dd>10,000\u00a0₫</dd>",
+					"<dt>Paid in full</dt><dd>1</dd>")
+			}
+		}
+	}
+	limited()
+	w.User(1, "lan", access.RoleOwner)
+	lan := w.Browser().SignIn("lan")
+	lan.Post("/shifts/1/close", "cash", "", "note", "").Goes(t, "/shifts/1")
+	limited()
+	lan.Get("/shifts/1").Shows(t, "172,000\u00a0₫", "101,000\u00a0₫", "HIDDEN DIRECT", "Money without a bill (3)",
+		"<dt>Too much</dt><dd>50,000\u00a0₫</dd>")
+	came("later", code(w, 2), 3000, "VA2", time.Now().Add(2*time.Second))
+	limited()
+	lan.Get("/shifts/1").Shows(t, "<dt>After the shift was closed</dt><dd>+3,000\u00a0₫</dd>")
 }
