@@ -145,10 +145,10 @@ func isSepayKey(text string) bool {
 }
 
 // sepayRefused reports whether the body of an answer says that the shop didn't take the
-// delivery: {"success": false} at its top, whatever a program adds before it, a byte order
-// mark, or behind it.
+// delivery: the first JSON in it is an object with "success": false. Before it a program may have
+// written other text, as PHP writes its warnings; behind it too.
 func sepayRefused(body []byte) bool {
 	var said struct{ Success *bool }
-	first := json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(body, []byte("\xef\xbb\xbf"))))
+	first := json.NewDecoder(bytes.NewReader(body[max(0, bytes.IndexAny(body, "{[")):]))
 	return first.Decode(&said) == nil && said.Success != nil && !*said.Success
 }

@@ -236,6 +236,7 @@ func TestAnswersOfSepayShops(t *testing.T) {
 		{200, `{"success":"false"}`, ""}, {200, `[{"success":false}]`, ""}, {200, `{"data":{"success":false}}`, ""},
 		{200, strings.Repeat("x", 10<<20), ""}, {200, `{"success":false,"pad":"` + strings.Repeat("x", 64<<10) + `"}`, ""},
 		{200, `{"success":false,"message":"no order DH12"}`, "answer"}, {201, ` { "success" : false } `, "answer"},
+		{200, "<br />\n<b>Warning</b>: Undefined key in s.php<br />\n" + `{"success":false}`, "answer"},
 		{200, "\ufeff" + `{"success":false}`, "answer"}, {200, `{"success":false}` + "\n<!-- 12 ms -->", "answer"},
 		{302, "", "redirect"}, {404, `{"success":true}`, "http_status"}, {500, "", "http_status"},
 	}
