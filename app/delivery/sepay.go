@@ -123,9 +123,10 @@ func (f originalFields) literal(key, otherwise string) string {
 	return string(exactjson.AppendJS(nil, v))
 }
 
-// sepayHeaders are the headers of a body that is sent at now.
+// sepayHeaders are the headers of a body that is sent at now. A shop made with Laravel says
+// why it refuses only where Accept asks for JSON, and redirects to its home page else.
 func (o Outgoing) sepayHeaders(userAgent, key string, now time.Time, body []byte) []Header {
-	headers := []Header{{"Content-Type", "application/json"}, {"User-Agent", userAgent}}
+	headers := []Header{{"Content-Type", "application/json"}, {"Accept", "application/json"}, {"User-Agent", userAgent}}
 	if o.Auth == SepayAPIKey {
 		return append(headers, Header{"Authorization", "Apikey " + key})
 	}
@@ -145,10 +146,10 @@ func isSepayKey(text string) bool {
 }
 
 // sepayRefused reports whether the body of an answer says that the shop didn't take the
-// delivery: the first JSON in it is an object with "success": false. Before it a program may have
-// written other text, as PHP writes its warnings; behind it too.
+// delivery: the first JSON in it is an object whose "success" is false or "false". Before it
+// a program may have written other text, as PHP writes its warnings; behind it too.
 func sepayRefused(body []byte) bool {
-	var said struct{ Success *bool }
+	var said struct{ Success any }
 	first := json.NewDecoder(bytes.NewReader(body[max(0, bytes.IndexAny(body, "{[")):]))
-	return first.Decode(&said) == nil && said.Success != nil && !*said.Success
+	return first.Decode(&said) == nil && (said.Success == false || said.Success == "false")
 }

@@ -86,7 +86,8 @@ func TestSepayWebhook(t *testing.T) {
 		t.Errorf("the body is\n%s, want\n%s", called.body, want)
 	}
 	if h := called.header; h.Get("Authorization") != "Apikey the-key-of-the-shop" || h.Get("X-Firewall") != "open sesame" ||
-		h.Get("Content-Type") != "application/json" || h.Get("X-Webhook-Signature") != "" || h.Get("Webhook-Id") != "" {
+		h.Get("Content-Type") != "application/json" || h.Get("Accept") != "application/json" || h.Get("X-Webhook-Signature") != "" ||
+		h.Get("Webhook-Id") != "" {
 		t.Errorf("the headers are %v", h)
 	}
 	called = byHMAC.next(t)
@@ -233,9 +234,10 @@ func TestAnswersOfSepayShops(t *testing.T) {
 		class  string // of the failure; empty: it was taken
 	}{
 		{200, `{"success":true}`, ""}, {201, "", ""}, {204, "", ""}, {299, "ok", ""}, {200, "<html>thanks</html>", ""},
-		{200, `{"success":"false"}`, ""}, {200, `[{"success":false}]`, ""}, {200, `{"data":{"success":false}}`, ""},
+		{200, `{"success":"true"}`, ""}, {200, `[{"success":false}]`, ""}, {200, `{"data":{"success":false}}`, ""},
 		{200, strings.Repeat("x", 10<<20), ""}, {200, `{"success":false,"pad":"` + strings.Repeat("x", 64<<10) + `"}`, ""},
 		{200, `{"success":false,"message":"no order DH12"}`, "answer"}, {201, ` { "success" : false } `, "answer"},
+		{200, `{"success":"false","message":"no order DH12"}`, "answer"},
 		{200, "<br />\n<b>Warning</b>: Undefined key in s.php<br />\n" + `{"success":false}`, "answer"},
 		{200, "\ufeff" + `{"success":false}`, "answer"}, {200, `{"success":false}` + "\n<!-- 12 ms -->", "answer"},
 		{302, "", "redirect"}, {404, `{"success":true}`, "http_status"}, {500, "", "http_status"},
