@@ -209,7 +209,9 @@ func (s *Store) SetOpening(ctx context.Context, accountID int64, b book.BankAcco
 
 // entriesOf is the query of entries t in the order of a stretch. Those on time are read in the
 // order of their time, those that came late by id: an index has what is needed of either.
-func entriesOf(ctx context.Context, columns string, accountID int64, q book.EntryQuery) (query string, args []any, order string) {
+func (s *Store) entriesOf(
+	ctx context.Context, columns string, accountID int64, q book.EntryQuery,
+) (query string, args []any, order string, err error) {
 	var c conditions
 	c.add("t.account_id = ? AND t.id <= ? AND t.occurred_at >= ? AND t.occurred_at < ?", accountID, q.UntilID, q.From.Unix(), q.To.Unix())
 	index := "transactions_list"
@@ -221,8 +223,14 @@ func entriesOf(ctx context.Context, columns string, accountID int64, q book.Entr
 	}
 	c.addIf(q.BankAccountID != 0, "t.bank_account_id = ?", q.BankAccountID)
 	c.within(ctx, "t")
-	c.addIf(q.Revenue, isRevenue(true))
-	return `SELECT ` + columns + ` FROM transactions t INDEXED BY ` + index + ` WHERE ` + c.where.String(), c.args, order
+	if q.Revenue {
+		condition, rules, err := s.isRevenueOf(ctx, accountID)
+		if err != nil {
+			return "", nil, "", err
+		}
+		c.add(condition, rules...)
+	}
+	return `SELECT ` + columns + ` FROM transactions t INDEXED BY ` + index + ` WHERE ` + c.where.String(), c.args, order, nil
 }
 
 func scanEntry(row scanner) (e book.Entry, err error) {
@@ -230,8 +238,11 @@ func scanEntry(row scanner) (e book.Entry, err error) {
 }
 
 func (s *Store) Entries(ctx context.Context, accountID int64, q book.EntryQuery) ([]book.Entry, error) {
-	query, args, order := entriesOf(ctx, `t.id, t.bank_account_id, t.number, t.type, t.amount, t.content, t.occurred_at, t.date_only,
+	query, args, order, err := s.entriesOf(ctx, `t.id, t.bank_account_id, t.number, t.type, t.amount, t.content, t.occurred_at, t.date_only,
 		coalesce(t.balance, 0)`, accountID, q)
+	if err != nil {
+		return nil, err
+	}
 	list, err := readAll(ctx, s, scanEntry, query+order+` LIMIT ?`, append(args, q.Limit)...)
 	if access.LimitOf(ctx).ReceivingNumber != "" { // a balance tells of all money of the bank account
 		for i := range list {
@@ -242,6 +253,9 @@ func (s *Store) Entries(ctx context.Context, accountID int64, q book.EntryQuery)
 }
 
 func (s *Store) EntrySums(ctx context.Context, accountID int64, q book.EntryQuery) (app.Flow, error) {
-	query, args, _ := entriesOf(ctx, columnsOf(app.TransactionFilter{Sums: true}).rows, accountID, q)
+	query, args, _, err := s.entriesOf(ctx, columnsOf(app.TransactionFilter{Sums: true}).rows, accountID, q)
+	if err != nil {
+		return app.Flow{}, err
+	}
 	return s.scanSums(ctx, query, args...)
 }

@@ -16,19 +16,58 @@ const bookOf = `(SELECT min(c.number) FROM book_closings c WHERE c.account_id = 
 
 // revenueOf is what a transaction t is: a book.Kind, or empty for money out, and as long as
 // nobody of its account has made a mark or a rule.
-var revenueOf = `iif(t.type = 'IN' AND (SELECT marks_revenue FROM accounts WHERE id = t.account_id), coalesce(
-	(SELECT kind FROM transaction_marks WHERE transaction_id = t.id),
-	(SELECT r.kind FROM book_rules r WHERE r.account_id = t.account_id
+var revenueOf = revenueBy(`(SELECT r.kind FROM book_rules r WHERE r.account_id = t.account_id
 		AND (r.bank_account_id = t.bank_account_id OR r.search <> '' AND instr(t.search, r.search) > 0)
-		AND coalesce(` + bookOf + `, ` + maxID + `) > r.since AND coalesce(` + bookOf + `, ` + maxID + `) <= coalesce(r.until, ` + maxID + `)
-		ORDER BY r.id LIMIT 1), 'revenue'), '')`
+		AND ` + bookNumber + ` > r.since AND ` + bookNumber + ` <= coalesce(r.until, ` + maxID + `)
+		ORDER BY r.id LIMIT 1)`)
+
+// bookNumber is bookOf, and beyond all closings for what stands in no closed book.
+var bookNumber = `coalesce(` + bookOf + `, ` + maxID + `)`
+
+// revenueBy is revenueOf with rules, which is the kind by the first rule that holds for t; NULL: none does.
+func revenueBy(rules string) string {
+	return `iif(t.type = 'IN' AND (SELECT marks_revenue FROM accounts WHERE id = t.account_id), coalesce(
+	(SELECT kind FROM transaction_marks WHERE transaction_id = t.id), ` + rules + `, 'revenue'), '')`
+}
 
 // isRevenue is the condition that money in is revenue, or that it isn't.
 func isRevenue(revenue bool) string {
 	if revenue {
-		return "t.type = 'IN' AND " + revenueOf + " IN ('', 'revenue')"
+		return revenueIs(revenueOf)
 	}
 	return revenueOf + " NOT IN ('', 'revenue')"
+}
+
+func revenueIs(kind string) string { return "t.type = 'IN' AND " + kind + " IN ('', 'revenue')" }
+
+// isRevenueOf is isRevenue(true) for a query of many rows of one account: the rules are written out in it, since
+// looking them up again for each row takes twice the time.
+func (s *Store) isRevenueOf(ctx context.Context, accountID int64) (condition string, args []any, err error) {
+	rules := `NULL`
+	rows, err := s.query(ctx, `SELECT coalesce(bank_account_id, 0), search, kind, since, coalesce(until, 0) FROM book_rules
+		WHERE account_id = ? AND (until IS NULL OR until > since) ORDER BY id`, accountID)
+	err = each(rows, err, func(row scanner) (bool, error) {
+		var bank, since, until int64
+		var search, kind string
+		if err := row.Scan(&bank, &search, &kind, &since, &until); err != nil {
+			return false, err
+		}
+		var c conditions
+		c.addIf(bank != 0, "t.bank_account_id = ?", bank)
+		c.addIf(bank == 0, "instr(t.search, ?) > 0", search)
+		c.addIf(since > 0, bookNumber+" > ?", since)
+		c.addIf(until > 0, bookNumber+" <= ?", until)
+		if len(args) == 0 {
+			rules = `CASE`
+		}
+		rules += ` WHEN ` + c.where.String() + ` THEN ?`
+		args = append(append(args, c.args...), kind)
+		return false, nil
+	})
+	if len(args) > 0 {
+		rules += ` END`
+	}
+	return revenueIs(revenueBy(rules)), args, err
 }
 
 func (s *Store) SetMark(ctx context.Context, accountID, transactionID int64, m book.Mark) error {

@@ -110,6 +110,69 @@ func TestKindOfMoney(t *testing.T) {
 	}
 }
 
+// Books and reports write the rules out in their queries, where listings look them up: both say the same of every
+// transaction, also where a rule was made or removed between two closings.
+func TestRulesOfManyRows(t *testing.T) {
+	s := newShop(t)
+	for i, at := range []string{"2026-09-30 23:59:59", "2026-10-01 00:00:00", "2026-10-31 23:59:59", "2026-11-20 10:00:00"} {
+		for j, content := range []string{"ban hang", "cho vay", "hoàn vay", "it's 100%_", "chuyen noi bo"} {
+			s.move(j%2, at, int64(1)<<(5*i+j), content)
+		}
+		s.move(0, at, -1, "tra no vay")
+	}
+	add := func(r book.Rule) { apptest.Must(t, s.books.AddRule(t.Context(), 1, r)) }
+	remove := func() {
+		rules, err := s.books.Rules(t.Context(), 1)
+		apptest.Must(t, err)
+		apptest.Must(t, s.books.RemoveRule(t.Context(), 1, rules[0].ID))
+	}
+	check := func(when string) {
+		t.Helper()
+		want := map[string]int64{} // by month
+		var all int64
+		for _, one := range s.Transactions() {
+			if one.Type == app.In && (one.Revenue == "" || one.Revenue == string(book.Revenue)) {
+				want[one.Time.In(s.zone).Format("2006-01")] += one.Amount
+				all += one.Amount
+			}
+		}
+		var lines int64
+		for _, period := range []string{"2026-09", "2026-10", "2026-11"} {
+			b, err := s.books.Book(t.Context(), 1, book.Request{Form: book.S1a, Period: s.period(period), By: book.ByTransaction})
+			apptest.Must(t, err)
+			var total int64
+			apptest.Must(t, b.Each(t.Context(), func(l book.Line) error { total = *l.In; return nil }))
+			if lines += total; total != want[period] {
+				t.Errorf("%s: book of %s: %b, want %b", when, period, total, want[period])
+			}
+		}
+		asked := book.ReportRequest{First: s.period("2026-09").First, Last: s.period("2026-11").Last, By: book.ByMonth}
+		r, err := s.books.Report(t.Context(), 1, asked, s.now)
+		apptest.Must(t, err)
+		if r.Marks && r.Total.Revenue != all || lines != all {
+			t.Errorf("%s: report %b, books %b, want %b", when, r.Total.Revenue, lines, all)
+		}
+	}
+	check("nobody has said anything")
+	add(book.Rule{Text: "vay", Kind: book.Loan})
+	add(book.Rule{Text: "IT'S 100%_", Kind: book.Other})
+	check("two texts")
+	s.close("2026-09")
+	remove()
+	add(book.Rule{BankAccountID: s.banks[1].ID, Kind: book.OwnMoney})
+	check("closed once")
+	s.close("2026-10")
+	remove()
+	remove()
+	check("no rule is in force")
+	add(book.Rule{Text: "noi bo", Kind: book.Transfer})
+	check("closed twice")
+	s.open()
+	check("opened once")
+	s.open()
+	check("opened twice")
+}
+
 func TestRefusedMarks(t *testing.T) {
 	s := newShop(t)
 	in, out := s.move(0, "2026-11-20 10:00:00", 100, "a"), s.move(0, "2026-11-20 10:00:00", -100, "b")
