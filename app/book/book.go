@@ -2,6 +2,7 @@ package book
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 	"time"
 
@@ -334,9 +335,11 @@ func (t *tellings) after(e Entry, text app.Text, late bool) app.Text {
 	if t.differs == 0 {
 		return text
 	}
-	said := app.Textf(" [the bank told a balance of %s, by this book it is %s]", " [ngân hàng báo số dư %s, theo sổ là %s]",
-		app.GroupDigits(e.Balance, app.Vietnamese), app.GroupDigits(t.balance, app.Vietnamese))
-	return app.Text{EN: text.EN + said.EN, VI: text.VI + said.VI}
+	said := func(format string, lang app.Lang) string {
+		return fmt.Sprintf(format, app.GroupDigits(e.Balance, lang), app.GroupDigits(t.balance, lang))
+	}
+	return app.Text{EN: text.EN + said(" [the bank told a balance of %s, by this book it is %s]", app.English),
+		VI: text.VI + said(" [ngân hàng báo số dư %s, theo sổ là %s]", app.Vietnamese)}
 }
 
 // Titles are what stands above the lines of the book.

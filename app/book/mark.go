@@ -126,7 +126,7 @@ func (s *Service) AddRule(ctx context.Context, accountID int64, r Rule) error {
 	CheckKind("kind", r.Kind, &bad)
 	var ok bool
 	if r.Text, ok = app.ReadText(r.Text, maxRuleText, ""); r.BankAccountID == 0 && (!ok || len([]rune(fold.String(r.Text))) < minRuleText) {
-		bad.Add("text", "must be 3 to 100 characters of a content", "phải là 3 đến 100 ký tự có trong nội dung chuyển khoản")
+		bad.Add("content", "must be 3 to 100 characters of a content", "phải là 3 đến 100 ký tự có trong nội dung chuyển khoản")
 	}
 	if err := bad.Err(); err != nil {
 		return err
