@@ -134,7 +134,7 @@ func (v undoneJSON) print(w io.Writer, what string) {
 		n   int64
 		why string
 	}{{v.Told, v.ToldCount, "a shop was told of them, or may be"},
-		{v.Named, v.NamedCount, "a provider, or somebody by hand, named them too"}} {
+		{v.Named, v.NamedCount, "a provider, somebody by hand, or another file named them too"}} {
 		if kept.n > 0 {
 			fmt.Fprintf(w, "Staying, since %s: %s: %s", kept.why, terminal.Counted(kept.n, "transaction", "transactions"),
 				strings.Join(kept.ids, ", "))
