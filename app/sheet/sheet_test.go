@@ -123,6 +123,11 @@ func TestXLSX(t *testing.T) {
 	if len(names) != 1 {
 		t.Fatalf("sheets %q", names)
 	}
+	paper, err := f.GetPageLayout(names[0])
+	must(t, err)
+	if *paper.Size != 9 || *paper.FitToHeight != 0 || *paper.Orientation != "landscape" {
+		t.Errorf("on paper: %+v", paper)
+	}
 	rows, err := f.GetRows(names[0])
 	must(t, err)
 	want := [][]string{

@@ -59,7 +59,8 @@ func (f *xlsxFile) beginSheet() error {
 	above := len(f.layout.Lines) + 1
 	fmt.Fprintf(f.part,
 		xml.Header+
-			`<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetViews><sheetView workbookViewId="0"><pane `+
+			`<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetPr><pageSetUpPr fitToPage="1"/></sheetPr>`+
+			`<sheetViews><sheetView workbookViewId="0"><pane `+
 			`ySplit="%d" topLeftCell="A%d" activePane="bottomLeft" state="frozen"/></sheetView></sheetViews><cols>`, above, above+1)
 	for i, c := range f.layout.Columns {
 		fmt.Fprintf(f.part, `<col min="%d" max="%d" width="%d" customWidth="1"/>`, i+1, i+1, c.Width)
@@ -74,7 +75,8 @@ func (f *xlsxFile) beginSheet() error {
 }
 
 func (f *xlsxFile) endSheet() error {
-	f.part.WriteString("</sheetData></worksheet>")
+	// As wide as a page of A4.
+	f.part.WriteString(`</sheetData><pageSetup paperSize="9" fitToHeight="0" orientation="landscape"/></worksheet>`)
 	return f.part.Flush()
 }
 
@@ -192,4 +194,5 @@ const styles = `<styleSheet xmlns="http://schemas.openxmlformats.org/spreadsheet
 	`<fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills>` +
 	`<borders count="1"><border/></borders><cellStyleXfs count="1"><xf/></cellStyleXfs>` +
 	`<cellXfs count="5"><xf/><xf fontId="1" applyFont="1"/><xf numFmtId="3" applyNumberFormat="1"/><xf numFmtId="164" ` +
-	`applyNumberFormat="1"/><xf numFmtId="165" applyNumberFormat="1"/></cellXfs></styleSheet>`
+	`applyNumberFormat="1"/><xf numFmtId="165" applyNumberFormat="1"/></cellXfs>` +
+	`<cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>`
