@@ -72,9 +72,12 @@ func Title(name string, lang app.Lang) (string, error) {
 // whose title has them come first. It is empty for a query without words.
 func Search(query string, lang app.Lang) (list []string) {
 	words := strings.Fields(fold.String(query))
+	if len(words) == 0 {
+		return nil
+	}
 	has := func(text string) bool {
 		text = fold.String(text)
-		return len(words) > 0 && !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(text, word) })
+		return !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(text, word) })
 	}
 	var others []string
 	for _, name := range Names() {
