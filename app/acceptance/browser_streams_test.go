@@ -5,7 +5,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"baoco/app/apptest"
+	"baoco/scheduler/broker/brokertest"
 
 	"github.com/nats-io/nats.go/jetstream"
 )
@@ -14,7 +14,7 @@ func TestBrowserStreams(t *testing.T) {
 	t.Parallel()
 	tools := findBrowser(t)
 	dir := t.TempDir()
-	server := apptest.StartNATS(t, "")
+	server := brokertest.StartNATS(t, "")
 	server.Stream(t, jetstream.StreamConfig{Name: "SHOP", Subjects: []string{"shop.transactions"}})
 	switched := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/kill" {

@@ -16,13 +16,14 @@ import (
 	"baoco/app/command/demo"
 	"baoco/app/services"
 	"baoco/app/stream"
+	"baoco/scheduler/broker/brokertest"
 
 	"github.com/nats-io/nats.go/jetstream"
 )
 
 // ledger is a JetStream stream that a stream of an installation is sent to.
 type ledger struct {
-	server *apptest.NATSServer
+	server *brokertest.NATSServer
 	stream jetstream.Stream
 	id     int64 // of the installation's stream
 	secret string
@@ -31,7 +32,7 @@ type ledger struct {
 // toNATS has an installation send all its transactions to a server of NATS.
 func toNATS(t *testing.T, in installation, config jetstream.StreamConfig) *ledger {
 	t.Helper()
-	l := &ledger{server: apptest.StartNATS(t, "")}
+	l := &ledger{server: brokertest.StartNATS(t, "")}
 	config.Name, config.Subjects = "PAYMENTS", []string{"shop.payments"}
 	l.stream = l.server.Stream(t, config)
 	w := apptest.Open(t, in.db, services.Config{})

@@ -110,3 +110,12 @@ func startAt(t testing.TB, address string, cmd *exec.Cmd) {
 		}
 	}
 }
+
+// FreeAddress is an address of this machine where nothing listens.
+func FreeAddress(t testing.TB) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	Must(t, err)
+	defer l.Close()
+	return l.Addr().String()
+}

@@ -17,7 +17,7 @@ import (
 )
 
 // hosts are the addresses of nodes.
-func hosts(nodes [3]*apptest.NATSServer) (list []string) {
+func hosts(nodes [3]*brokertest.NATSServer) (list []string) {
 	for _, node := range nodes {
 		list = append(list, node.Address)
 	}
@@ -83,7 +83,7 @@ func TestNATSNodesAreKilled(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			nodes := apptest.StartNATSCluster(t)
+			nodes := brokertest.StartNATSCluster(t)
 			kept := nodes[0].Stream(t, jetstream.StreamConfig{
 				Name: "PAYMENTS", Subjects: []string{"shop.payments"}, Replicas: 3, AllowAtomicPublish: c.batches, Duplicates: c.window,
 			})
@@ -121,7 +121,7 @@ func BenchmarkNATSCluster(b *testing.B) {
 	for _, batches := range []bool{false, true} {
 		for _, accounts := range []int{1, 20} {
 			b.Run(fmt.Sprintf("batches=%v/accounts=%d", batches, accounts), func(b *testing.B) {
-				nodes := apptest.StartNATSCluster(b)
+				nodes := brokertest.StartNATSCluster(b)
 				nodes[0].Stream(b,
 					jetstream.StreamConfig{Name: "PAYMENTS", Subjects: []string{"shop.payments"}, Replicas: 3, AllowAtomicPublish: batches})
 				p := open(b, stream.Broker{Kind: stream.NATS, Hosts: hosts(nodes), Topic: "shop.payments"})

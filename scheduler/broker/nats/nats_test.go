@@ -24,7 +24,7 @@ func open(t testing.TB, b stream.Broker) stream.Publisher {
 func TestNATSPublish(t *testing.T) {
 	for _, batches := range []bool{false, true} {
 		t.Run(fmt.Sprint("batches=", batches), func(t *testing.T) {
-			server := apptest.StartNATS(t, "")
+			server := brokertest.StartNATS(t, "")
 			kept := server.Stream(t, jetstream.StreamConfig{Name: "PAYMENTS", Subjects: []string{"shop.payments"}, AllowAtomicPublish: batches})
 			p := open(t, stream.Broker{Kind: stream.NATS, Hosts: []string{server.Address}, Topic: "shop.payments"})
 			sent := brokertest.Messages(1, 500, 7)
@@ -59,7 +59,7 @@ func BenchmarkNATS(b *testing.B) {
 	for _, batches := range []bool{false, true} {
 		for _, accounts := range []int{1, 20} {
 			b.Run(fmt.Sprintf("batches=%v/accounts=%d", batches, accounts), func(b *testing.B) {
-				server := apptest.StartNATS(b, "")
+				server := brokertest.StartNATS(b, "")
 				server.Stream(b, jetstream.StreamConfig{Name: "PAYMENTS", Subjects: []string{"shop.payments"}, AllowAtomicPublish: batches})
 				p := open(b, stream.Broker{Kind: stream.NATS, Hosts: []string{server.Address}, Topic: "shop.payments"})
 				count := 0

@@ -48,7 +48,7 @@ func TestNATSProblems(t *testing.T) {
 		{"may not subscribe", fmt.Sprintf(users, "shop.>", "other.>"), &payments, "shop", "s3cret-s3cret", "may not subscribe to _INBOX.>"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			server := apptest.StartNATS(t, c.config)
+			server := brokertest.StartNATS(t, c.config)
 			if c.stream != nil {
 				server.Stream(t, *c.stream, client.UserInfo("admin", "admin"))
 			}
@@ -66,7 +66,7 @@ func TestNATSProblems(t *testing.T) {
 // What stands before a message that is too large is kept, in both ways.
 func TestNATSTooLarge(t *testing.T) {
 	for _, batches := range []bool{false, true} {
-		server := apptest.StartNATS(t, "max_payload: 2000")
+		server := brokertest.StartNATS(t, "max_payload: 2000")
 		server.Stream(t, jetstream.StreamConfig{Name: "PAYMENTS", Subjects: []string{"shop.payments"}, AllowAtomicPublish: batches})
 		sent := brokertest.Messages(1, 50, 5)
 		sent[40].Body = bytes.Repeat([]byte("x"), 1900)
@@ -110,7 +110,7 @@ func TestNATSCredentials(t *testing.T) {
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			server := apptest.StartNATS(t, c.config)
+			server := brokertest.StartNATS(t, c.config)
 			server.Stream(t, jetstream.StreamConfig{Name: "PAYMENTS", Subjects: []string{"shop.payments"}}, c.admin)
 			p := open(t, stream.Broker{Kind: stream.NATS, Hosts: []string{server.Address}, Topic: "shop.payments", Username: c.username,
 				Password: c.password})
@@ -137,7 +137,7 @@ func TestNATSOverTLS(t *testing.T) {
 	certFile, keyFile := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
 	apptest.Must(t, os.WriteFile(certFile, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: own.Certificate[0]}), 0o600))
 	apptest.Must(t, os.WriteFile(keyFile, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key}), 0o600))
-	server := apptest.StartNATS(t,
+	server := brokertest.StartNATS(t,
 		fmt.Sprintf("tls { cert_file: %q, key_file: %q }\nauthorization { user: shop, password: \"s3cret-s3cret\" }", certFile, keyFile))
 	server.Stream(t, jetstream.StreamConfig{Name: "PAYMENTS", Subjects: []string{"shop.payments"}}, client.UserInfo("shop", "s3cret-s3cret"),
 		client.Secure(trusting))
