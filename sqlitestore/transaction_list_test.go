@@ -65,7 +65,7 @@ func TestListingsEqualAScan(t *testing.T) {
 			t.Fatalf("%d of 500 recorded", recording.Recorded)
 		}
 		if n == 4000 { // nothing is indexed
-			checkListings(t, h, path, random, apptest.Rounds(5, 40))
+			checkListings(t, h, path, random, apptest.Rounds(3, 40))
 		}
 		for steps := 0; 4000 < n && n < 9000 && steps < 4; steps++ { // the rest isn't
 			_, err := h.store.IndexSearch(ctx)
@@ -82,7 +82,7 @@ func TestListingsEqualAScan(t *testing.T) {
 			t.Fatalf("only %d transactions are %s", count[state], state)
 		}
 	}
-	checkListings(t, h, path, random, apptest.Rounds(30, 250))
+	checkListings(t, h, path, random, apptest.Rounds(12, 250))
 }
 
 // Where a file has one account an index alone counts what meets a condition.

@@ -123,7 +123,7 @@ func program(dir string, args ...string) *exec.Cmd {
 	if apptest.Full() {
 		own = append(own, "AS_IN_SHOP=1")
 	}
-	cmd.Env = append(own, "AS_BAOCO=2m", "GORACE=atexit_sleep_ms=0", "HTTP_PROXY=http://127.0.0.1:9", "TZ=America/Los_Angeles")
+	cmd.Env = append(own, "AS_BAOCO=2m", "GORACE=atexit_sleep_ms=0", "GOGC=200", "HTTP_PROXY=http://127.0.0.1:9", "TZ=America/Los_Angeles")
 	return cmd
 }
 
