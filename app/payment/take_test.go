@@ -101,6 +101,54 @@ func TestOffers(t *testing.T) {
 	take("after its end", ended, made, false)
 }
 
+// What was recorded before the bill, or made a minute before it by the bank's clock, is of an earlier customer; and
+// a bill that nobody is asked to pay any more gets nothing, also of what was made in time.
+func TestOffersAtTheEdgesOfABill(t *testing.T) {
+	t.Parallel()
+	d := newCashDesk(t)
+	bank := d.Link("VCB", "2000")
+	d.set(app.AccountUpdate{CashiersMatch: new(true)})
+	check := func(what string, r payment.Request, money app.Transaction, want bool) {
+		t.Helper()
+		offers, err := d.Services.Payments.Offers(t.Context(), 1, []payment.Request{d.read(r)}, d.now)
+		apptest.Must(t, err)
+		if offered := len(offers[r.ID]) > 0; offered != want {
+			t.Errorf("%s: offered %v", what, offered)
+		}
+		_, err = d.Services.Payments.TakeTransaction(t.Context(), 1, payment.Take{RequestID: r.ID, TransactionID: money.ID}, d.now)
+		if taken := err == nil; taken != want || !want && app.CodeOf(err) != app.CodeConflict {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	bill := func(amount, bankAccount int64) payment.Request {
+		return d.ask(payment.RequestCreate{Amount: amount, BankAccountID: bankAccount, CashierID: 1, ExpiresIn: payment.BillExpiry})
+	}
+	d.ask(payment.RequestCreate{Amount: 999_000, BankAccountID: 1})
+	d.now = d.now.Add(2 * time.Minute)
+	early := d.pay("1000", 51_000, "ck")
+	d.now = d.now.Add(time.Second)
+	check("recorded a second before the bill", bill(51_000, 1), early, false)
+	r := bill(52_000, 1)
+	check("made 61 seconds before the bill", r, d.payAt(d.now.Add(-61*time.Second), "1000", 52_000, "ck"), false)
+	r = bill(53_000, 1)
+	check("made in the minute of the bill", r, d.payAt(d.now.Add(-time.Minute), "1000", 53_000, "ck"), true)
+	r = bill(54_000, bank.ID)
+	in := d.pay("2000", 54_000, "ck")
+	toggle := func() {
+		t.Helper()
+		_, err := d.Services.Ledger.ToggleBankAccount(t.Context(), 1, bank.ID, d.now)
+		apptest.Must(t, err)
+	}
+	toggle()
+	check("the bank account is switched off", r, in, false)
+	toggle()
+	check("it is switched on again", r, in, true)
+	r = bill(55_000, 1)
+	in = d.pay("1000", 55_000, "ck")
+	d.now = d.now.Add(payment.BillExpiry + time.Second)
+	check("made in time for a bill that has ended", r, in, false)
+}
+
 // Money that came to a receiving number is offered only for bills that name that number, and money
 // of which no number is known for all.
 func TestOffersOfReceivingNumbers(t *testing.T) {
