@@ -2,10 +2,12 @@ package book_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/app/book"
 	"baoco/app/inbound"
@@ -271,6 +273,22 @@ func TestRefusedBooks(t *testing.T) {
 				s.now)
 			return err
 		}(), app.CodeConflict},
+		"closed just now": {func() error {
+			_, err := s.books.Close(t.Context(), 1, s.period("2026-10"), "", s.now)
+			return err
+		}(), app.CodeConflict},
+		"on the last day": {func() error {
+			_, err := s.books.Close(t.Context(), 1, s.period("2026-11"), "", s.now.AddDate(0, 0, -2))
+			return err
+		}(), app.CodeValidation},
+		"another closing than was shown": {func() error {
+			_, err := s.books.OpenBooks(t.Context(), 1, day("2026-09-30"))
+			return err
+		}(), app.CodeConflict},
+		"opening beyond the bound": {s.books.SetOpening(t.Context(), 1, book.BankAccount{BankAccount: s.banks[0], HasOpening: true,
+			OpenedOn: day("2026-12-01"), Opening: app.MaxAmount + 1}, s.now), app.CodeValidation},
+		"debts beyond the bound": {s.books.SetOpening(t.Context(), 1, book.BankAccount{BankAccount: s.banks[0], HasOpening: true,
+			OpenedOn: day("2026-12-01"), Opening: -app.MaxAmount - 1}, s.now), app.CodeValidation},
 		"cash of tomorrow": {s.books.SetCash(t.Context(), 1, book.Cash{Day: day("2026-12-03"), Amount: 5}, s.now),
 			app.CodeValidation},
 		"cash below zero": {s.books.SetCash(t.Context(), 1, book.Cash{Day: day("2026-12-01"), Amount: -5}, s.now),
@@ -325,4 +343,81 @@ func (s *shop) importFile(days ...string) int64 {
 	_, err = i.Add(s.T.Context(), rows, s.now)
 	apptest.Must(s.T, err)
 	return i.ID()
+}
+
+// A book of more lines than are read at a time has each once, also where all are of one moment or came late.
+func TestBookOfManyLines(t *testing.T) {
+	s := newShop(t)
+	const lines = 2001
+	days := make([]string, lines)
+	for i := range days {
+		days[i] = "2026-10-20"
+	}
+	s.importFile(days...)
+	check := func(what, period string) {
+		t.Helper()
+		for form, want := range map[book.Form]string{book.S1a: "- | Total | 10005", book.S2e: " | - | Total of the period | 10005 | 0"} {
+			list := s.lines(form, period, book.ByTransaction)
+			if count := strings.Count(strings.Join(list, "\n"), "of a file"); count != lines {
+				t.Errorf("%s, %s: %d lines", what, form, count)
+			}
+			if !slices.Contains(list, want) {
+				t.Errorf("%s, %s: %q", what, form, list[len(list)-2:])
+			}
+		}
+	}
+	check("of one day", "2026-10")
+	s.close("2026-09")
+	days = days[:0]
+	for range lines {
+		days = append(days, "2026-09-20")
+	}
+	s.importFile(days...)
+	s.close("2026-10")
+	list := s.lines(book.S1a, "2026-10", book.ByTransaction)
+	if got := list[len(list)-1]; got != "- | Total | 20010" {
+		t.Errorf("those of a day and those that came late: %s", got)
+	}
+}
+
+// Who is limited to a receiving number hears in a book of no balance, which is of the whole bank account, and changes no cash.
+func TestBookWithinAReceivingNumber(t *testing.T) {
+	s := newShop(t)
+	_, err := s.Services.Ledger.SetBankAccountReceiving(t.Context(), 1, s.banks[0].ID, app.BankAccountReceiving{ReceivingNumbers: "96A\n96B"})
+	apptest.Must(t, err)
+	apptest.Must(t, s.books.SetOpening(t.Context(), 1, book.BankAccount{BankAccount: s.banks[0], HasOpening: true,
+		OpenedOn: day("2026-11-01"), Opening: 7_000_000}, s.now))
+	for i, number := range []string{"96A", "96B"} {
+		e := inbound.Incoming{EventID: number, Gateway: "ACB", AccountNumber: number, Type: app.In, Amount: 500 + int64(i), Content: number,
+			Balance: 8_000_000}
+		e.SetDate("2026-11-20 10:00:00", s.zone)
+		_, _, err := s.Services.Inbound.RecordByHand(t.Context(), 1, inbound.TransactionCreate{Incoming: e}, s.now)
+		apptest.Must(t, err)
+	}
+	ctx := access.SeeingOnly(t.Context(), access.BankAccountLimit{On: true, IDs: []int64{s.banks[0].ID}, ReceivingNumber: "96A"})
+	b, err := s.books.Book(ctx, 1, book.Request{Form: book.S2e, Period: s.period("2026-11")})
+	apptest.Must(t, err)
+	var amounts []int64
+	apptest.Must(t, b.Each(ctx, func(l book.Line) error {
+		if strings.Contains(l.Text.EN, "bank told") {
+			t.Errorf("it tells a balance: %s", l.Text.EN)
+		}
+		if l.In != nil {
+			amounts = append(amounts, *l.In)
+		}
+		return nil
+	}))
+	if !slices.Equal(amounts, []int64{500, 500}) { // of the line and the total
+		t.Errorf("it shows %d", amounts)
+	}
+	if list, err := s.books.BookAccounts(ctx, 1); err != nil || list[0].HasOpening || list[0].Opening != 0 {
+		t.Errorf("the bank account: %+v, %v", list, err)
+	}
+	entries, err := s.Store.Entries(ctx, 1, book.EntryQuery{Stretch: book.Stretch{To: s.now, UntilID: 9}, Limit: 9})
+	if err != nil || len(entries) != 1 || entries[0].Balance != 0 {
+		t.Errorf("the entries: %+v, %v", entries, err)
+	}
+	if err := s.books.SetCash(ctx, 1, book.Cash{Day: day("2026-11-20"), Amount: 5}, s.now); app.CodeOf(err) != app.CodeForbidden {
+		t.Errorf("cash: %v", err)
+	}
 }

@@ -16,7 +16,7 @@ func (s *Service) Close(ctx context.Context, accountID int64, p Period, by strin
 	}
 	c := Closing{Through: p.Last, Zone: s.zone, EndsAt: (p.Last + 1).Start(s.zone), ClosedAt: now, ClosedBy: by}
 	return s.store.CloseBooks(ctx, accountID, c, func(present []Closing) error {
-		if n := len(present); n > 0 && (present[n-1].Through >= c.Through || !present[n-1].EndsAt.Before(c.EndsAt)) {
+		if n := len(present); n > 0 && present[n-1].Through >= c.Through {
 			return app.Refused(app.CodeConflict, app.Textf("The books are closed through %s already.", "Sổ đã chốt đến hết ngày %s.",
 				present[n-1].Through.String()))
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
 	"baoco/app/apptest"
 	"baoco/app/book"
 	"baoco/app/inbound"
@@ -221,7 +222,10 @@ func TestPossibleTransfers(t *testing.T) {
 	s := newShop(t)
 	s.move(0, "2026-11-20 10:00:00", -700, "out")
 	in := s.move(1, "2026-11-20 10:20:00", 700, "in")
-	s.move(1, "2026-11-20 11:00:01", 700, "too late")
+	s.move(0, "2026-11-21 10:00:00", -800, "out")
+	s.move(1, "2026-11-21 11:00:01", 800, "too late")
+	s.move(0, "2026-11-22 10:00:00", -900, "out")
+	s.move(1, "2026-11-22 11:00:00", 900, "just in time")
 	s.move(0, "2026-11-20 10:01:00", 700, "the same account")
 	s.move(1, "2026-11-20 10:21:00", 701, "another amount")
 	november, err := book.ParsePeriod("2026-11", app.DayOf(s.now, s.zone))
@@ -234,11 +238,17 @@ func TestPossibleTransfers(t *testing.T) {
 		}
 		return contents
 	}
-	if d := cmp.Diff([]string{"in < out"}, found()); d != "" {
+	if d := cmp.Diff([]string{"in < out", "just in time < out"}, found()); d != "" {
 		t.Error(d)
 	}
+	for _, bank := range s.banks {
+		ctx := access.SeeingOnly(t.Context(), access.BankAccountLimit{On: true, IDs: []int64{bank.ID}})
+		if list, err := s.books.PossibleTransfers(ctx, 1, november); err != nil || len(list) > 0 {
+			t.Errorf("where only %s is shown: %+v, %v", bank.AccountNumber, list, err)
+		}
+	}
 	s.mark(in, book.Mark{Kind: book.Revenue})
-	if got := found(); got != nil {
+	if got := found(); len(got) != 1 {
 		t.Errorf("%q after it was marked", got)
 	}
 	s.mark(in, book.Mark{})

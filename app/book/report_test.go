@@ -1,6 +1,7 @@
 package book_test
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"testing"
@@ -190,7 +191,7 @@ func TestReportRefused(t *testing.T) {
 		}
 	}
 	for _, err := range []error{ask("2023-12-02", "2026-12-01", "", 0), ask("", "2026-12-31", book.ByHour, s.banks[0].ID),
-		ask("", "", "", 0)} {
+		ask("", "", "", 0), ask("2026-12-02", "2026-12-02", "", 0)} {
 		apptest.Must(t, err)
 	}
 }
@@ -208,5 +209,54 @@ func TestReportWithinALimit(t *testing.T) {
 		if lines := reportLines(r); len(lines) != 2 || r.Total.In.Total != 200 || r.Total.Cash != 0 {
 			t.Errorf("%s: %q", by, lines)
 		}
+	}
+}
+
+// Refunds stand beside the money in, also where there were some in the time before alone; an hour without money has
+// its row.
+func TestReportColumns(t *testing.T) {
+	s := newShop(t)
+	s.Pattern("DH", 6, 8)
+	s.Pattern("DH9", 6, 8)
+	in := s.move(0, "2026-11-29 10:00:00", 1000, "DH9123456")
+	out := s.move(0, "2026-11-29 12:00:00", -300, "hoan tien")
+	s.move(0, "2026-11-30 08:30:00", 50, "a")
+	apptest.Must(t, s.Store.LinkRefund(t.Context(), 1, out.ID, in.ID))
+	s.mark(in, book.Mark{Kind: book.Revenue})
+	apptest.Must(t, s.books.SetCash(t.Context(), 1, book.Cash{Day: day("2026-11-29"), Amount: 7}, s.now))
+	report := func(ctx context.Context, first, last string, by book.Grouping) *book.Report {
+		t.Helper()
+		r, err := s.books.Report(ctx, 1, book.ReportRequest{First: day(first), Last: day(last), By: by}, s.now)
+		apptest.Must(t, err)
+		return r
+	}
+	columns := func(r *book.Report, sums book.Sums) (text string) {
+		for _, c := range r.Columns() {
+			text += fmt.Sprintf("%s %d, ", c.Name.EN, c.Of(sums))
+		}
+		return text
+	}
+	r := report(t.Context(), "2026-11-29", "2026-11-29", book.ByPrefix)
+	const want = "Money in 1000, Payments in 1, Money out 300, Payments out 1, In less out 700, Revenue 1000, Refunded 300, " +
+		"In after refunds 700, Sales for cash 7, "
+	if got := columns(r, r.Total); got != want {
+		t.Errorf("%s; want %s", got, want)
+	}
+	if r.Rows[1].Key != "DH9" {
+		t.Errorf("the longest prefix: %+v", r.Rows)
+	}
+	r = report(t.Context(), "2026-11-30", "2026-11-30", book.ByHour)
+	if got := columns(r, r.Before); got != want {
+		t.Errorf("before: %s; want %s", got, want)
+	}
+	if len(r.Rows) != 24 || r.Rows[8].In.Total != 50 {
+		t.Errorf("%d hours: %+v", len(r.Rows), r.Rows)
+	}
+	// A refund of money that somebody doesn't see is money out to them.
+	elsewhere := s.move(1, "2026-11-30 09:00:00", -20, "hoan tien")
+	apptest.Must(t, s.Store.LinkRefund(t.Context(), 1, elsewhere.ID, in.ID))
+	ctx := access.SeeingOnly(t.Context(), access.BankAccountLimit{On: true, IDs: []int64{s.banks[1].ID}})
+	if r = report(ctx, "2026-11-30", "2026-11-30", book.ByDay); r.Total.Refunded != 0 || r.Total.Out.Total != 20 {
+		t.Errorf("within a limit: %+v", r.Total)
 	}
 }
