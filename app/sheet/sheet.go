@@ -85,7 +85,7 @@ func New(format Format, w io.Writer, lang app.Lang, zone *time.Location, extra E
 	var sums app.Flow
 	file := rowsOf[app.Transaction]{Rows: rows, cells: func(t app.Transaction) []Value {
 		sums.Add(t.Type, app.Amounts{Count: 1, Total: t.Amount})
-		cells := cellsOf(t)
+		cells := cellsOf(t, lang)
 		if extra.Receiving {
 			cells = append(cells, Text(t.ReceivingNumber))
 		}
@@ -128,7 +128,7 @@ func (e Extra) lines(lang app.Lang, zone *time.Location) []string {
 
 // columns are those of every file of transactions. Package statement reads them by these names,
 // all but the first and the last four: in another database, an id is the id of another
-// transaction. "Date flagged" is 1 where the date is the time of receipt, else 0.
+// transaction. "Date flagged" says yes where the date is the time of receipt.
 var columns = []Column{
 	{app.Text{EN: "baoco id", VI: "Mã baoco"}, 10},
 	{app.Text{EN: "Transaction date", VI: "Thời gian"}, 20},
@@ -139,7 +139,7 @@ var columns = []Column{
 	{app.Text{EN: "Content", VI: "Nội dung"}, 60},
 	{app.Text{EN: "Transaction number", VI: "Mã giao dịch"}, 22},
 	{app.Text{EN: "Recorded at", VI: "Ghi nhận lúc"}, 20},
-	{app.Text{EN: "Date flagged", VI: "Giờ ước lượng (1 = lấy giờ nhận)"}, 12},
+	{app.Text{EN: "Date flagged", VI: "Giờ ước lượng"}, 12},
 	{app.Text{EN: "Shop note", VI: "Ghi chú cửa hàng"}, 40},
 	{app.Text{EN: "Payment code", VI: "Mã thanh toán"}, 16},
 }
@@ -158,19 +158,16 @@ func OneLine(content string) string {
 }
 
 // cellsOf are the cells of a transaction; that of money in or that of money out is empty.
-func cellsOf(t app.Transaction) []Value {
-	in, out, at, flagged := Amount(t.Amount), Value{}, Time(t.Time), int64(0)
+func cellsOf(t app.Transaction, lang app.Lang) []Value {
+	in, out, at := Amount(t.Amount), Value{}, Time(t.Time)
 	if t.Type == app.Out {
 		in, out = out, in
 	}
 	if t.DateOnly {
 		at = Date(t.Time)
 	}
-	if t.DateFlaw != "" {
-		flagged = 1
-	}
 	return []Value{Number(t.ID), at, Text(t.Bank), Text(t.AccountNumber), in, out, Text(OneLine(t.Content)), Text(t.Number), Time(t.CreatedAt),
-		Number(flagged), Text(t.Note), Text(t.Code.Text)}
+		yesOrNo(t.DateFlaw != "", lang), Text(t.Note), Text(t.Code.Text)}
 }
 
 // revenueCells says whether money in is revenue, and why not; both are empty for money out.
@@ -179,12 +176,19 @@ func revenueCells(t app.Transaction, lang app.Lang) []Value {
 	case "":
 		return []Value{{}, {}}
 	case book.Revenue:
-		return []Value{Text(app.Text{EN: "yes", VI: "có"}.In(lang)), Text(t.RevenueNote)}
+		return []Value{yesOrNo(true, lang), Text(t.RevenueNote)}
 	default:
 		why := kind.Name().In(lang)
 		if t.RevenueNote != "" {
 			why += ": " + t.RevenueNote
 		}
-		return []Value{Text(app.Text{EN: "no", VI: "không"}.In(lang)), Text(why)}
+		return []Value{yesOrNo(false, lang), Text(why)}
 	}
+}
+
+func yesOrNo(yes bool, lang app.Lang) Value {
+	if yes {
+		return Text(app.Text{EN: "yes", VI: "có"}.In(lang))
+	}
+	return Text(app.Text{EN: "no", VI: "không"}.In(lang))
 }
