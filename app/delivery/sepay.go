@@ -50,9 +50,10 @@ const maxOriginalValues = 512
 // sepayBody is the body of a delivery in SePay's form: the same bytes on every attempt.
 func (o Outgoing) sepayBody() []byte {
 	p, said := o.Payload, o.Original.fields()
-	id := o.Original.ID
+	id, number := o.Original.ID, p.TransactionNumber
 	if own, err := strconv.ParseInt(p.ID, 10, 64); id == 0 && err == nil {
 		id = ownSepayIDs + own
+		number = cmp.Or(number, strconv.FormatInt(id, 10)) // some shops skip a number, or an amount with it, that they know
 	}
 	if p.Test {
 		id = testSepayIDs + p.TestID
@@ -75,7 +76,7 @@ func (o Outgoing) sepayBody() []byte {
 	b = app.AppendMember(b, `,"description":`, said.text("description", p.Content))
 	b = strconv.AppendInt(append(b, `,"transferAmount":`...), p.TransferAmount, 10)
 	b = append(append(b, `,"accumulated":`...), said.literal("accumulated", "0")...)
-	b = app.AppendMember(b, `,"referenceCode":`, said.text("referenceCode", p.TransactionNumber))
+	b = app.AppendMember(b, `,"referenceCode":`, said.text("referenceCode", number))
 	return append(b, '}')
 }
 

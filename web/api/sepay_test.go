@@ -106,8 +106,8 @@ func TestSepayWebhook(t *testing.T) {
 	}
 	apptest.Must(t, json.Unmarshal([]byte(byKey.next(t).body), &sent))
 	if sent.ID <= 1_000_000_000 || sent.Gateway != "Vietcombank" || sent.TransferType != "in" || sent.SubAccount != nil || sent.Code != nil ||
-		sent.TransferAmount != 200_000 {
-		t.Errorf("of another provider: %+v", sent)
+		sent.TransferAmount != 200_000 || sent.ReferenceCode != strconv.FormatInt(sent.ID, 10) {
+		t.Errorf("of another provider, without a number: %+v", sent)
 	}
 
 	// What the dashboard and the API show has neither key nor value.
