@@ -22,11 +22,11 @@ await shot('section.card', 'source');
 
 await page.goto(job.base + '/webhooks/new?kind=sepay');
 await page.fill('[name=name]', 'shop.vn');
-await page.fill('[name=webhook_url]', 'https://shop.vn/wp-json/sepay/v1/add-payment');
+await page.fill('[name=webhook_url]', 'https://shop.vn/wp-json/sepay-gateway/v1/add-payment');
 await page.fill('[name=secret]', key);
 await shot('section.card', 'webhook');
 
-await page.fill('[name=webhook_url]', job.shop + '/wp-json/sepay/v1/add-payment');
+await page.fill('[name=webhook_url]', job.shop + '/wp-json/sepay-gateway/v1/add-payment');
 await page.click('main button[type=submit]');
 await page.check('.kept input');
 await page.click('.kept button');
