@@ -2,8 +2,11 @@ package command
 
 import (
 	"context"
+	"encoding/json"
 	"net/http/httptest"
 	"os"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -53,5 +56,17 @@ func TestInboundCommands(t *testing.T) {
 	_, _, steps := baoco("", "source", "add", "--provider", "sepay", "--auth", "apikey", "--name", "SePay")
 	if strings.Count(steps, "\n4. ") != 1 {
 		t.Errorf("the fourth step at the provider has no line of its own:\n%s", steps)
+	}
+	var sepay struct {
+		ID     int64
+		Secret string
+	}
+	_, added, _ := baoco("", "source", "add", "--provider", "sepay", "--auth", "apikey", "--name", "another", "-o", "json")
+	must(t, json.Unmarshal([]byte(added), &sepay))
+	first := sepay.Secret
+	_, rotated, _ := baoco("", "source", "rotate", strconv.FormatInt(sepay.ID, 10), "-o", "json")
+	must(t, json.Unmarshal([]byte(rotated), &sepay))
+	if !regexp.MustCompile(`^[A-Z2-7]{40} [A-Z2-7]{40}$`).MatchString(first + " " + sepay.Secret) {
+		t.Errorf("the API keys for SePay, %s and %s, are not of letters and digits", first, sepay.Secret)
 	}
 }

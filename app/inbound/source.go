@@ -196,6 +196,9 @@ func (k ProviderKind) readSecret(auth Auth, secret string) (string, error) {
 		return "", app.InvalidField("secret", "is required: the provider makes this key and signs with it",
 			"là bắt buộc: nhà cung cấp cấp khoá này và ký bằng nó")
 	}
+	if auth == AuthAPIKey { // SePay's own guides want letters and digits only
+		return rand.Text() + rand.Text()[:14], nil
+	}
 	return "bcs_" + app.RandomToken(), nil
 }
 
