@@ -46,6 +46,8 @@ func TestBrowserPaper(t *testing.T) {
 		case i == 1:
 			open = append(open, bill.Code)
 			pay(1000, bill.Code)
+		case i == 2: // a content of several lines
+			pay(amount, "MBVCB.1093847561."+bill.Code+".CT TU 193822166 HOANG NAM TOI 19354957 NGUYEN VAN A TAI NGAN HANG TMCP A CHAU, TIEN HANG")
 		case i%2 == 0:
 			pay(amount, "CHUYEN TIEN DON "+bill.Code)
 		default:
@@ -65,6 +67,7 @@ func TestBrowserPaper(t *testing.T) {
 		{"path": "/till/2/receipt", "roll": true},
 		{"path": "/till/3/receipt", "roll": true},
 		{"path": "/day", "pages": 1, "texts": []string{"Sổ ngày", "Tổng cộng"}},
+		{"path": "/report?from=2026-10-01&to=2026-10-31", "pages": 2, "texts": []string{"Báo cáo", "Tổng cộng"}},
 		{"path": "/shifts/1", "pages": 4, "texts": append(closed, "Còn chờ tiền lúc đóng ca (20)")},
 		{"path": "/transactions?type=IN&min=1k", "pages": 1, "texts": []string{`"Bộ lọc đang dùng: "`, "Tiền vào ≥ 1.000 ₫", "tiền vào (54)",
 			"In lúc", "Trang 1 / 3"}},

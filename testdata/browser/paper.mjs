@@ -60,9 +60,13 @@ for (const paper of job.papers) {
     check(sizes.length === paper.pages, `${name}: ${sizes.length} pages, want ${paper.pages}`);
     await page.setViewportSize({ width: 703, height: 844 }); // 186 mm
     if (shot) await page.screenshot({ path: shot + '.png', fullPage: true });
-    const seen = await page.evaluate(() => ({ rows: document.querySelectorAll('tbody tr:not(.day)').length, heads: [...document.querySelectorAll('thead')].every((head) => head.checkVisibility()), filter: document.querySelector('.chips') ? getComputedStyle(document.querySelector('.chips'), '::before').content : '',
+    const seen = await page.evaluate(() => ({ rows: document.querySelectorAll('tbody tr:not(.day)').length, heads: [...document.querySelectorAll('thead')].every((head) => head.checkVisibility()),
+      feet: [...document.querySelectorAll('tfoot')].filter((foot) => getComputedStyle(foot).display === 'table-footer-group').length,
+      cut: [...document.querySelectorAll('td.content > *')].filter((content) => content.scrollHeight > content.clientHeight + 1 && content.clientHeight).length, filter: document.querySelector('.chips') ? getComputedStyle(document.querySelector('.chips'), '::before').content : '',
       wide: Math.max(...[...document.querySelectorAll('table')].map((table) => table.getBoundingClientRect().right)) }));
     check(seen.heads && seen.wide <= 703, `${name}: heads of tables: ${seen.heads}, ${seen.wide} px wide`);
+    check(seen.feet === 0, `${name}: the totals stand at the end of each page`);
+    check(seen.cut === 0, `${name}: ${seen.cut} contents are cut`);
     await says(name, paper.texts, seen.filter);
     if (paper.rows) {
       check(seen.rows === paper.rows, `${name}: ${seen.rows} rows, want ${paper.rows}`);
@@ -74,6 +78,20 @@ for (const paper of job.papers) {
   await page.emulateMedia({ media: 'screen' });
   await page.setViewportSize({ width: 390, height: 844 });
 }
+
+// The signature of a book stands below lines of the book, however many there are.
+await page.goto(job.base + '/book/sheet?form=s1a');
+await page.emulateMedia({ media: 'print' });
+const sheets = async () => runs((await page.pdf({ preferCSSPageSize: true })).toString('latin1'));
+const ends = []; // how many texts stand on the last page
+for (let lines = 24; lines < 34; lines++) {
+  await page.evaluate((lines) => { const body = document.querySelector('tbody'); while (body.rows.length < lines) body.prepend(body.rows[0].cloneNode(true)); }, lines);
+  ends.push((await sheets()).at(-1).length);
+}
+await page.evaluate(() => document.querySelector('main').replaceChildren(document.querySelector('footer')));
+const [signature] = await sheets();
+check(Math.min(...ends) > signature.length, `texts on the last page of a book: ${ends}, of which ${signature.length} are the signature's`);
+check(Math.min(...ends) < Math.max(...ends) / 2, `no book goes on on another page: ${ends}`);
 
 // The payer's page, to which a receipt leads.
 for (const [i, url] of job.pay.entries()) {
