@@ -248,7 +248,8 @@ func DeedName(d app.Deed) app.Text {
 	n := counts[d]
 	bare := func(text, n string) string {
 		text = strings.NewReplacer(" {it}", "", "{n}", n, " of {it}", "", " of user {it}", "", " as {it}", "", " vào tên {it}", "",
-			" by {it}", "", " at {it}", "", " qua {it}", "", " tại {it}", "", " của {it}", "").Replace(text)
+			" by {it}", "", " at {it}", "", " through {it}", "", " qua {it}", "", " tại {it}", "", " của {it}", "", " đến hết ngày {it}", "",
+			" ngày {it}", "").Replace(text)
 		text, _, _ = strings.Cut(text, ":")
 		return text
 	}

@@ -76,7 +76,7 @@ func TestEveryDeedIsSaid(t *testing.T) {
 			if s.EN == s.VI || !strings.Contains(s.VI, " đã ") || strings.HasSuffix(s.EN, " ") {
 				t.Errorf("%s: %q", d, s)
 			}
-			for _, last := range []string{" của", " qua", " tại", " of", " by", " at", " for"} {
+			for _, last := range []string{" của", " qua", " tại", " ngày", " đến", " of", " by", " at", " for", " through"} {
 				if strings.HasSuffix(name.VI, last) || strings.HasSuffix(name.EN, last) {
 					t.Errorf("%s: %q ends in the middle", d, name)
 				}
