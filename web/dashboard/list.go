@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"net/url"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/fold"
 	"baoco/web/wire"
 )
 
@@ -137,6 +139,25 @@ func dayRanges(today app.Day) []dayRange {
 		{app.Text{EN: "This month", VI: "Tháng này"}, today.MonthStart(), today},
 		{app.Text{EN: "Last month", VI: "Tháng trước"}, (today.MonthStart() - 1).MonthStart(), today.MonthStart() - 1},
 	}
+}
+
+// rangeMeant is the period that a search text names: “hôm qua”, or 25/11, which is the last
+// one that has begun; false: it names none.
+func rangeMeant(query string, today app.Day) (dayRange, bool) {
+	query = strings.TrimSpace(query)
+	for _, r := range dayRanges(today) {
+		if q := fold.String(query); q == fold.String(r.name.EN) || q == fold.String(r.name.VI) {
+			return r, true
+		}
+	}
+	year := today.Date().Year()
+	for _, text := range []string{query, fmt.Sprintf("%s/%d", query, year), fmt.Sprintf("%s/%d", query, year-1)} {
+		at, err := time.Parse("2/1/2006", text)
+		if day := app.DayOf(at, time.UTC); err == nil && day <= today {
+			return dayRange{first: day, last: day}, true
+		}
+	}
+	return dayRange{}, false
 }
 
 // periodText writes a period of a filter, either end of which may be empty.

@@ -84,6 +84,24 @@ func TestSearch(t *testing.T) {
 	b.Get("/transactions?q=6789").Shows(t, "the amount 6,789\u00a0₫",
 		`<a href="/transactions?bank_account_id=`+itoa(second.ID)+`">bank account <bdi>MBBank 0071006789</bdi></a>`, "“<bdi>6789</bdi>”")
 	b.Get("/transactions?q=nguyen").Hides(t, "Looking for")
+	zone, err := time.LoadLocation(app.DefaultZone)
+	apptest.Must(t, err)
+	today := time.Now().In(zone)
+	tomorrow := today.AddDate(0, 0, 1)
+	if tomorrow.YearDay() == 60 { // no year before has a 29 February
+		tomorrow = tomorrow.AddDate(0, 0, 1)
+	}
+	week := "from=" + today.AddDate(0, 0, -6).Format("2006-01-02") + "&to=" + today.Format("2006-01-02")
+	for query, want := range map[string]string{
+		"7 ngay&type=IN": week + "&type=IN", "7 days": week, "3/2/2024": "from=2024-02-03&to=2024-02-03",
+		today.AddDate(0, 0, -1).Format("2/1"): "from=" + today.AddDate(0, 0, -1).Format("2006-01-02"),
+		tomorrow.Format("02/1"):               "from=" + tomorrow.AddDate(-1, 0, 0).Format("2006-01-02"),
+	} {
+		b.Get("/transactions?q="+strings.ReplaceAll(query, " ", "+")).Shows(t, `<p><a href="/transactions?`+want)
+	}
+	for _, query := range []string{"31/2", "2/13", tomorrow.Format("2/1/2006"), "25", "ngay"} {
+		b.Get("/transactions?q="+query).Hides(t, "All transactions of")
+	}
 	b.Header.Set("Accept-Language", "vi")
 	b.Get("/transactions?q=200k").Shows(t, "số tiền 200.000\u00a0₫", "“<bdi>200k</bdi>” trong nội dung, mã giao dịch")
 	// Another account's bank accounts mean nothing.

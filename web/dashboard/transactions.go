@@ -194,6 +194,7 @@ type transactionsData struct {
 	States  []app.DeliveryState // that the form offers
 	Banks   []app.BankAccount
 	Days    []dayRows
+	Period  chip              // that the search text names
 	Payer   payer.Payer       // whose name the search text is
 	Noted   []app.Transaction // whose notes have the search text
 	Found   app.TransactionPage
@@ -241,6 +242,13 @@ func (s *Server) transactionsPage(v *visit) error {
 				data.Payer = asked
 			}
 		}
+	}
+	if meant, ok := rangeMeant(f.Query, app.DayOf(v.now, v.zone)); ok && v.may(seeAllDays) {
+		values, from, to := maps.Clone(data.Form), meant.first.String(), meant.last.String()
+		values.Del("q")
+		values.Set("from", from)
+		values.Set("to", to)
+		data.Period = chip{Text: v.periodText(from, to), To: linkTo(data.Path, values)}
 	}
 	data.Meaning = f.Or
 	pinned := maps.Clone(data.Form)
