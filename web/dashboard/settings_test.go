@@ -300,6 +300,10 @@ func TestShopName(t *testing.T) {
 	b.Get("/settings").Shows(t, `name="shop_name" value="Quán Lan <1>"`)
 	b.Get("/day?paper=58").Shows(t, `<bdi>Quán Lan <1></bdi>`)
 	b.Get("/manifest.webmanifest").Shows(t, `"short_name":"Quán Lan \u003c1\u003e"`, `"start_url":"/"`, `"scope":"/"`)
+	w.Browser().Get("/login").Shows(t, `<p><bdi>Quán Lan <1></bdi></p>`)
+	_, err := w.Services.Ledger.CreateAccount(t.Context(), "other", time.Now())
+	apptest.Must(t, err)
+	w.Browser().Get("/login").Hides(t, "Quán Lan")
 }
 
 // An address that only takes forms names the page above it.

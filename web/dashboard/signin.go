@@ -19,6 +19,7 @@ type signInForm struct {
 	Unsaved    bool
 	AsksCode   bool // others have used up the turns of the name
 	Place      passkeyPlace
+	Shop       string // empty: it has no name, or there are several accounts
 }
 
 func (s *Server) signInPage(v *visit) error {
@@ -30,6 +31,13 @@ func (s *Server) signInPage(v *visit) error {
 
 func (s *Server) showSignIn(v *visit, form signInForm, wrong error) error {
 	form.Place = placeOf(v)
+	accounts, err := s.Services.Ledger.Accounts(v.Context())
+	if err != nil {
+		return err
+	}
+	if len(accounts) == 1 {
+		form.Shop = accounts[0].ShopName("")
+	}
 	return s.render(v, wrong, pageHead{"login", "", app.Text{EN: "Sign in", VI: "Đăng nhập"}}, form)
 }
 

@@ -98,7 +98,7 @@ for (const input of document.querySelectorAll("input[type=password]")) {
   const label = input.closest("label"), eye = document.createElement("button");
   eye.type = "button";
   eye.className = "plain eye";
-  eye.textContent = document.body.dataset.showPassword;
+  eye.textContent = document.body.dataset.show;
   eye.setAttribute("aria-label", eye.textContent + ": " + label?.textContent.trim());
   const show = (shown) => {
     input.type = shown ? "text" : "password";
