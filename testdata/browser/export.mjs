@@ -36,6 +36,7 @@ const reaches = async (want, what) => {
     .catch(() => problem(`${what} leads to ${page.url()}, want ${want}`));
 };
 await reaches('/transactions?q=ca+phe', 'a search');
+await page.click('.more summary');
 await page.selectOption('[name=type]', 'OUT');
 await reaches('/transactions?q=ca+phe&type=OUT', 'a choice');
 check((await page.locator('.chips .pill bdi').allTextContents()).join() === '“ca phe”,Tiền ra', 'the chips of two filters');

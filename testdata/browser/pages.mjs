@@ -14,6 +14,8 @@ async function inEveryLook(page, name, locale) {
       else await fits(page, look);
     }
   }
+  await page.setViewportSize({ width: 320, height: 568 });
+  await fits(page, `${name} ${locale} 320`);
   for (const width of [641, 800, 960, 961, 1100, 1263, 1264]) {
     await page.setViewportSize({ width, height: 900 });
     const hidden = await page.evaluate(() => [...document.querySelectorAll('.scroll')]
@@ -44,5 +46,17 @@ async function visit(locale) {
   check(/^(Hôm nay|Today): \+/.test(await page.textContent('[data-readout]')), 'the pointer does not read the chart out');
   await page.context().close();
 }
-await Promise.all(['vi-VN', 'en-US'].map(visit));
+
+// Without scripts too every page is whole: its heading is there, and it fits.
+async function visitWithoutScripts() {
+  const page = await open({ width: 390, height: 844, scripts: false });
+  await signIn(page, job.name, job.password);
+  for (const path of job.paths) {
+    await page.goto(job.base + path);
+    check(await page.locator('h1:visible, h2:visible, .problem:visible').count() > 0, `${path} is empty without scripts`);
+    await fits(page, `${path} without scripts`);
+  }
+  await page.context().close();
+}
+await Promise.all([...['vi-VN', 'en-US'].map(visit), visitWithoutScripts()]);
 await end();

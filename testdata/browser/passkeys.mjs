@@ -146,7 +146,7 @@ await page.fill('[name=name]', 'old phone');
 await page.click('form[action$="/passkeys/1"] button');
 await says(page, 'old phone', 'renamed');
 await page.fill('[name=present_password]', job.password);
-await page.click('form[action$="/remove"] button');
+await page.click('form[action$="/remove"] [type=submit]');
 await page.waitForURL(settings);
 await says(page, 'Passkey removed', 'removed');
 await signOut(page);

@@ -59,7 +59,7 @@ const sent = await page.locator('details details pre').first().textContent();
 await page.click('a.button[href^="/tools/signature"]');
 await page.fill('[name=body]', sent.replaceAll('":', '": '));
 await page.fill('[name=secret]', `"${secret}"`);
-await page.click('main form[action="/tools/signature"] button');
+await page.click('main form[action="/tools/signature"] [type=submit]');
 await page.waitForSelector('#outcome');
 check((await page.textContent('#outcome')).includes('không khớp'), 'the tool: ' + await page.textContent('#outcome'));
 const why = await page.textContent('main');
