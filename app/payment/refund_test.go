@@ -5,6 +5,9 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/access"
+	"baoco/app/apptest"
+	"baoco/app/inbound"
 	"baoco/app/payment"
 )
 
@@ -45,6 +48,48 @@ func TestMayRefund(t *testing.T) {
 		in.Type, out.Type = app.In, app.In
 		if payment.MayRefund(out, in, c.refunded) == nil {
 			t.Errorf("%s: money in gives back money in", c.what)
+		}
+	}
+}
+
+// Money in is no offer because a longer number begins as the one that is named, nor because nobody's name stands
+// in its content. Refunds are listed before the end of a period, and to those who see both sides.
+func TestRefundsAreNotGuessed(t *testing.T) {
+	t.Parallel()
+	d := newCashDesk(t)
+	bank := d.Link("VCB", "2000")
+	in := d.record(1, inbound.Incoming{AccountNumber: "1000", Amount: 70_000, Number: "FT100000015", Content: "ck", Time: d.now})
+	d.now = d.now.Add(time.Hour)
+	out := d.pay("2000", -70_000, "hoan FT10000001")
+	if offers, err := d.Services.Payments.RefundOffers(t.Context(), out); err != nil || len(offers) > 0 {
+		t.Errorf("it is offered: %+v, %v", offers, err)
+	}
+	whole := d.pay("2000", -70_000, "hoan ft100000015")
+	if offers, err := d.Services.Payments.RefundOffers(t.Context(), whole); err != nil || len(offers) != 1 || offers[0].ID != in.ID {
+		t.Errorf("it isn't offered: %+v, %v", offers, err)
+	}
+	apptest.Must(t, d.Store.LinkRefund(t.Context(), 1, out.ID, in.ID))
+	refunds := func(ids []int64, f payment.RefundFilter) int {
+		t.Helper()
+		ctx := access.SeeingOnly(t.Context(), access.BankAccountLimit{On: ids != nil, IDs: ids})
+		list, err := d.Services.Payments.Refunds(ctx, 1, f)
+		apptest.Must(t, err)
+		return len(list)
+	}
+	for _, c := range []struct {
+		what  string
+		ids   []int64 // bank accounts that are shown; nil: all
+		f     payment.RefundFilter
+		count int
+	}{
+		{"from then on", nil, payment.RefundFilter{From: out.Time}, 1},
+		{"before then", nil, payment.RefundFilter{To: out.Time}, 0},
+		{"the money out is shown", []int64{bank.ID}, payment.RefundFilter{OutID: out.ID}, 0},
+		{"the money in is shown", []int64{1}, payment.RefundFilter{InID: in.ID}, 0},
+		{"both are shown", []int64{1, bank.ID}, payment.RefundFilter{InID: in.ID}, 1},
+	} {
+		if n := refunds(c.ids, c.f); n != c.count {
+			t.Errorf("%s: %d refunds", c.what, n)
 		}
 	}
 }

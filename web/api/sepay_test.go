@@ -308,10 +308,13 @@ func TestChangedFilters(t *testing.T) {
 	for _, bad := range []string{`"bank_account_ids":[99]`, `"code_prefixes":["d"]`, `"code_prefixes":[""]`, `"kind":"sepay"`,
 		`"headers":{"Host":"x"}`, `"headers":{"Content-Length":"1"}`, `"headers":{"webhook-id":"x"}`, `"headers":{"X-A":"a\nb"}`,
 		`"headers":{"X A":"b"}`, `"headers":{"X-A":""}`, `"headers":{"a":"1","b":"2","c":"3","d":"4","e":"5","f":"6"}`,
-		`"headers":{"X-A":"1","x-a":"2"}`} {
+		`"headers":{"X-A":"1","x-a":"2"}`, `"headers":{"X-SePay-Signature":"sha256=1"}`, `"headers":{"x-sepay-timestamp":"1"}`,
+		`"headers":{"X-Webhook-Signature":"1"}`, `"headers":{"X-A":"` + strings.Repeat("b", 1001) + `"}`} {
 		change(bad).WantStatus(t, http.StatusUnprocessableEntity)
 	}
+	change(`"headers":{"X-A":"`+strings.Repeat("b", 1000)+`"}`).WantStatus(t, http.StatusOK)
 	for _, bad := range []string{`"kind":"sepay"`, `"kind":"sepay","auth":"basic"`, `"kind":"sepay","auth":"apikey","secret":"short"`,
+		`"kind":"sepay","auth":"apikey","secret":"1234567"`, `"kind":"sepay","auth":"hmac","secret":"` + strings.Repeat("k", 201) + `"`,
 		`"kind":"sepay","auth":"apikey","secret":"with a blank in it"`, `"kind":"sepay","auth":"apikey","headers":{"Authorization":"x"}`,
 		`"auth":"apikey"`, `"secret":"the-key-of-the-shop"`} {
 		w.Do("POST", "/api/v1/webhooks", `{"name":"shop","type":"IN","webhook_url":"`+shop.url+`",`+bad+`}`, key...).

@@ -281,4 +281,16 @@ func TestLimitedTransfers(t *testing.T) {
 	}
 	hoaIs.Get("/payments").Shows(t, "received 30,003\u00a0₫")
 	hoaIs.Get("/transactions/3").Shows(t, "BRAVO")
+
+	// Of one that is paid by what they see they don't hear that more came elsewhere.
+	full := w.PaymentRequest(payment.RequestCreate{Amount: 40_000, BankAccountID: 1})
+	w.Came(0, native, apptest.Transfer{ID: "c", Number: "c", Content: "CHARLIE " + full.Code, Amount: 40_000, Date: today(w)})
+	w.Came(0, native, apptest.Transfer{ID: "y", Number: "y", Gateway: "VCB", Account: "700700", Content: "YANKEE " + full.Code,
+		Amount: 5_005, Date: today(w)})
+	w.Browser().SignIn("lan").Get("/transactions/4").Shows(t, "Too much", "5,005\u00a0₫")
+	for _, path := range []string{"/transactions/4", "/transactions", exportPath + "?format=csv"} {
+		a := hoaIs.Get(path)
+		a.Shows(t, "CHARLIE")
+		a.Hides(t, "Too much", "45,005", "45005", "5,005")
+	}
 }

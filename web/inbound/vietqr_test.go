@@ -141,7 +141,7 @@ func TestVietQRCredentials(t *testing.T) {
 		refused("no scheme", base+syncPath, body, "Authorization", token)
 		refused("twice", base+syncPath, body, "Authorization", "Bearer "+token, "Authorization", "Bearer "+token)
 		refused("expired", base+syncPath, body, "Authorization", "Bearer "+apptest.SignedToken(s, s.ID, now.Add(-time.Second)))
-		refused("expired now", base+syncPath, body, "Authorization", "Bearer "+apptest.SignedToken(s, s.ID, now))
+		refused("expired now", base+syncPath, body, "Authorization", "Bearer "+apptest.SignedToken(s, s.ID, time.Now()))
 		refused("another id", base+syncPath, body, "Authorization", "Bearer "+apptest.SignedToken(s, other.ID, now.Add(time.Minute)))
 		refused("another's secret", base+syncPath, body, "Authorization", "Bearer "+apptest.SignedToken(other, s.ID, now.Add(time.Minute)))
 		refused("a native source", base+syncPath, body, "Authorization", "Bearer "+apptest.SignedToken(native, native.ID, now.Add(time.Minute)))
