@@ -74,7 +74,7 @@ await page.emulateMedia({ colorScheme: 'light' });
 await page.setViewportSize({ width: 1280, height: 900 });
 await page.fill('[name=body]', sent);
 await page.fill('[name=secret]', secret);
-await page.click('main form[action="/tools/signature"] button');
+await page.click('main form[action="/tools/signature"] [type=submit]');
 await page.waitForFunction(() => document.querySelector('#outcome.in'));
 await must(page, 'signature matches');
 await page.goto(job.base + '/webhooks/1');
