@@ -269,7 +269,7 @@ func TestPhonesRing(t *testing.T) {
 			access.BankAccountLimit{On: true, IDs: []int64{second.ID}, ReceivingNumber: "VA1"})
 		must(t, err)
 		s.phone(t, p, owner, "plain", alert.Phone{Payments: true})
-		s.phone(t, p, owner, "amounts", alert.Phone{Payments: true, Amounts: true, Least: 50_000})
+		s.phone(t, p, owner, "amounts", alert.Phone{Payments: true, Amounts: true, Least: 70_000})
 		s.phone(t, p, owner, "second", alert.Phone{Payments: true, BankAccountID: second.ID})
 		s.phone(t, p, owner, "attention", alert.Phone{Attention: true})
 		s.phone(t, p, hoa, "cashier", alert.Phone{Payments: true})
@@ -432,6 +432,7 @@ func TestPhoneAfterAKill(t *testing.T) {
 		s := pushing(t, path, p, shop)
 		s.webhook(t, "https://shop.example.vn/hook")
 		s.phone(t, p, s.User(1, "lan", access.RoleOwner), "lan", alert.Phone{Payments: true, Attention: true})
+		s.phone(t, p, s.User(1, "thu", access.RoleCashier), "thu", alert.Phone{Attention: true}) // which is for owners
 		s.start(t)
 		s.pay(t, 1, inbound.Incoming{})
 		time.Sleep(5 * time.Minute)

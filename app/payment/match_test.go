@@ -39,6 +39,10 @@ func TestUnmatchedTransactions(t *testing.T) {
 	d.cancel(cancelled)
 	d.pay("1000", 70_000, paid.Code)
 	d.pay("1000", 290_000, "TRAN THI BICH chuyen tien "+part.Code)
+	d.pay("1000", -200_000, "money out")
+	if rows, total := list(all); len(rows) != 0 || total != 0 {
+		t.Errorf("%d of %d are listed where all money in has its request", len(rows), total)
+	}
 	likely := func(amount int64, content string, want ...payment.Request) {
 		t.Helper()
 		made := d.pay("1000", amount, content)

@@ -47,7 +47,7 @@ func TestBrowserKeys(t *testing.T) {
 	t.Parallel()
 	for _, c := range [][2]string{
 		{"", rfcAuth}, {"!", rfcAuth}, {rfcP256dh[:40], rfcAuth}, {"BA" + strings.Repeat("A", 85), rfcAuth},
-		{rfcP256dh, ""}, {rfcP256dh, rfcAuth[:20]}, {rfcP256dh, "!"},
+		{rfcP256dh, ""}, {rfcP256dh, rfcAuth[:20]}, {rfcP256dh, rfcAuth + "A"}, {rfcP256dh, "!"},
 	} {
 		if _, err := webpush.ReadBrowser(c[0], c[1]); err == nil {
 			t.Errorf("%q, %q are taken", c[0], c[1])
