@@ -324,3 +324,20 @@ func TestSemicolons(t *testing.T) {
 		t.Error("it isn't a CSV file")
 	}
 }
+
+// A number below 0, such as what a report has left of a bad day, is a number in every format and never a text.
+func TestNumbersBelowZero(t *testing.T) {
+	t.Parallel()
+	for format, want := range map[sheet.Format]string{sheet.CSV: "\uFEFFx\r\n-5\r\n-7\r\n", sheet.Semicolons: "\uFEFFx\r\n-5\r\n-7\r\n"} {
+		var b bytes.Buffer
+		rows, err := sheet.NewRows(format, &b, sheet.Layout{Columns: []sheet.Column{{Name: app.Text{EN: "x", VI: "x"}}}, Lang: app.English,
+			Zone: zone})
+		must(t, err)
+		must(t, rows.Row(sheet.Amount(-5)))
+		must(t, rows.Row(sheet.Number(-7)))
+		must(t, rows.Close())
+		if b.String() != want {
+			t.Errorf("%s: %q, want %q", format, b.String(), want)
+		}
+	}
+}
