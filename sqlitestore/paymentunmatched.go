@@ -18,7 +18,8 @@ func (s *Store) UnmatchedTransactions(ctx context.Context, accountID int64, f pa
 	if f.Aside {
 		state = isAside
 	}
-	args := []any{accountID, max(first, f.Since.Unix()), limitOf(ctx), state, joinIDs(f.Without)}
+	const day = 24 * 60 * 60 // some banks tell the day alone, or no seconds: what pays the first request seems older than it
+	args := []any{accountID, max(first-day, f.Since.Unix()), limitOf(ctx), state, joinIDs(f.Without)}
 	total, err := readOne[int64](ctx, s, `SELECT count(*) FROM transactions t `+unmatched, args...)
 	if err != nil || f.Page.Size == 0 {
 		return nil, total, err

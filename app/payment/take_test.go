@@ -123,7 +123,8 @@ func TestOffersAtTheEdgesOfABill(t *testing.T) {
 	bill := func(amount, bankAccount int64) payment.Request {
 		return d.ask(payment.RequestCreate{Amount: amount, BankAccountID: bankAccount, CashierID: 1, ExpiresIn: payment.BillExpiry})
 	}
-	d.ask(payment.RequestCreate{Amount: 999_000, BankAccountID: 1})
+	first := bill(50_000, 1)
+	check("made in the minute of the first bill", first, d.payAt(d.now.Add(-time.Minute), "1000", 50_000, "ck"), true)
 	d.now = d.now.Add(2 * time.Minute)
 	early := d.pay("1000", 51_000, "ck")
 	d.now = d.now.Add(time.Second)
