@@ -71,6 +71,8 @@ type Scheduler struct {
 	running sync.WaitGroup  // feeds, streams and messages to phones
 	ctx     context.Context // of what runs, which may go on after a stop
 	cancel  context.CancelFunc
+	jobsCtx context.Context // of the jobs, until Stop
+	endJobs context.CancelFunc
 	log     *slog.Logger
 }
 
@@ -123,6 +125,7 @@ func Start(service *services.All, send func(context.Context, delivery.Outgoing) 
 		streams: onePerID{most: math.MaxInt, busy: map[int64]bool{}},
 		cron:    cron, ctx: ctx, cancel: cancel, log: o.Logger, quit: make(chan struct{}), done: make(chan struct{}),
 	}
+	s.jobsCtx, s.endJobs = context.WithCancel(ctx)
 	if err := s.addJobs(service, o); err != nil {
 		cancel()
 		return nil, errors.Join(err, cron.Shutdown())
@@ -181,12 +184,13 @@ func (s *Scheduler) addJobs(service *services.All, o Options) (err error) {
 	return err
 }
 
-// task is what a job does, until Stop.
+// task is what a job does, until Stop. Its context is one of ours: gocron's own is replaced
+// in a stop while jobs may still read it.
 func (s *Scheduler) task(run func(context.Context)) gocron.Task {
-	return gocron.NewTask(func(ctx context.Context) {
+	return gocron.NewTask(func() {
 		if s.jobs.TryRLock() {
 			defer s.jobs.RUnlock()
-			run(ctx)
+			run(s.jobsCtx)
 		}
 	})
 }
@@ -226,7 +230,8 @@ func (s *Scheduler) logFault(ctx context.Context, what string, err error) {
 // most a little longer than the longest attempt; ctx cuts that short. What is
 // cut off is not counted and due again at the next start.
 func (s *Scheduler) Stop(ctx context.Context) error {
-	err := s.cron.Shutdown() // ends the contexts of jobs that run
+	s.endJobs()
+	err := s.cron.Shutdown()
 	ended := make(chan struct{})
 	go func() {
 		s.jobs.Lock()
