@@ -30,6 +30,7 @@
 //     app/payer: whose money it is, from contents.
 //     app/appsscript: Google Sheets.
 //     app/vietqr: QR codes. app/verify: why a signature doesn't match.
+//     app/pattern: regular expressions that are compiled when first needed.
 //     app/audit: the audit log in sentences. app/fold: text for searching.
 //     app/paymentcode: payment codes in contents.
 //     app/woocommerce: the plugin for WooCommerce, in PHP.

@@ -17,7 +17,7 @@ import (
 	"baoco/app/command/terminal"
 	"baoco/app/payment"
 	"baoco/app/stream"
-	"baoco/web/webtest"
+	"baoco/web/webtest/pages"
 )
 
 // What strangers send, and what users call things: markup, texts that run from right
@@ -67,7 +67,7 @@ var browserPages = []string{
 // A new page without a line above fails.
 func TestBrowserPagesAreAll(t *testing.T) {
 	t.Parallel()
-	for _, page := range webtest.PagesWithout(browserPages, "/login", "/login/code", "/login/passkey/options",
+	for _, page := range pages.Without(browserPages, "/login", "/login/code", "/login/passkey/options",
 		"/settings/sign-in/passkeys/options", "/settings/sign-in/passkeys/{id}", "/manifest.webmanifest", "/banks/{id}/qr.png",
 		"/counter/manifest.webmanifest", "/till/manifest.webmanifest", "/counter/{token}/manifest.webmanifest", "/counter/backlog", "/sw.js",
 		"/report/file") {

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"baoco/app"
+	"baoco/app/pattern"
 	"baoco/app/target"
 )
 
@@ -183,8 +184,8 @@ func (s *Service) SetAlertChannel(ctx context.Context, c Channel, now time.Time)
 }
 
 var (
-	botToken = regexp.MustCompile(`^[0-9]{1,20}:[A-Za-z0-9_-]{20,100}$`)
-	chatName = regexp.MustCompile(`^(-?[0-9]{1,20}|@[A-Za-z][A-Za-z0-9_]{3,31})$`)
+	botToken = pattern.Lazy(`^[0-9]{1,20}:[A-Za-z0-9_-]{20,100}$`)
+	chatName = pattern.Lazy(`^(-?[0-9]{1,20}|@[A-Za-z][A-Za-z0-9_]{3,31})$`)
 )
 
 // TelegramChats lists the chats of which a bot was told in the last day, newest first. An
@@ -206,7 +207,7 @@ func (s *Service) TelegramChats(ctx context.Context, accountID int64, t Telegram
 func (s *Service) cleanTelegram(t *TelegramSettings, before TelegramSettings) error {
 	var v app.Invalid
 	s.cleanBot(t, before, &v)
-	if t.Chat = strings.TrimSpace(t.Chat); !chatName.MatchString(t.Chat) {
+	if t.Chat = strings.TrimSpace(t.Chat); !chatName().MatchString(t.Chat) {
 		v.Add("chat", "must be a number, which begins with - for a group, or the @name of a channel",
 			"phải là một số (nhóm thì bắt đầu bằng dấu -) hoặc @tên của kênh")
 	}
@@ -221,7 +222,7 @@ func (s *Service) cleanBot(t *TelegramSettings, before TelegramSettings, v *app.
 			v.Add("token", "must be entered again, because it would go to another address", "phải nhập lại, vì sẽ được gửi đến địa chỉ khác")
 		}
 	}
-	if !botToken.MatchString(t.Token) {
+	if !botToken().MatchString(t.Token) {
 		v.Add("token", "must be as @BotFather gives it, such as 123456789:AAF…", "phải đúng như @BotFather đã cấp, ví dụ 123456789:AAF…")
 	}
 	if t.APIURL != "" {
@@ -230,12 +231,12 @@ func (s *Service) cleanBot(t *TelegramSettings, before TelegramSettings, v *app.
 }
 
 // chatURLs are the addresses of the incoming webhooks that each service gives out.
-var chatURLs = map[Medium]*regexp.Regexp{
-	Discord: regexp.MustCompile(`^https://(?:(?:ptb|canary)\.)?discord(?:app)?\.com/api/(?:v[0-9]{1,2}/)?webhooks/[0-9]{15` +
+var chatURLs = map[Medium]func() *regexp.Regexp{
+	Discord: pattern.Lazy(`^https://(?:(?:ptb|canary)\.)?discord(?:app)?\.com/api/(?:v[0-9]{1,2}/)?webhooks/[0-9]{15` +
 		`,21}/[A-Za-z0-9_-]{50,100}$`),
-	Slack: regexp.MustCompile(`^https://hooks\.slack\.com/services/[A-Za-z0-9]{5,20}/[A-Za-z0-9]{5,20}/[A-Za-z0-9]{10,60}$`),
-	Lark:  regexp.MustCompile(`^https://open\.(?:larksuite\.com|feishu\.cn)/open-apis/bot/v2/hook/[A-Za-z0-9-]{20,60}$`),
-	Ntfy:  regexp.MustCompile(`^https://[^/?#]{1,255}/[-_A-Za-z0-9]{1,64}$`),
+	Slack: pattern.Lazy(`^https://hooks\.slack\.com/services/[A-Za-z0-9]{5,20}/[A-Za-z0-9]{5,20}/[A-Za-z0-9]{10,60}$`),
+	Lark:  pattern.Lazy(`^https://open\.(?:larksuite\.com|feishu\.cn)/open-apis/bot/v2/hook/[A-Za-z0-9-]{20,60}$`),
+	Ntfy:  pattern.Lazy(`^https://[^/?#]{1,255}/[-_A-Za-z0-9]{1,64}$`),
 }
 
 // ChatExample is what the URL of a medium looks like; empty: it has none.
@@ -247,9 +248,9 @@ func (m Medium) ChatExample() string {
 }
 
 var (
-	zaloToken = regexp.MustCompile(`^[0-9]{1,25}:[A-Za-z0-9_-]{10,200}$`)
-	zaloChat  = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
-	chatToken = regexp.MustCompile(`^[!-~]{0,200}$`)
+	zaloToken = pattern.Lazy(`^[0-9]{1,25}:[A-Za-z0-9_-]{10,200}$`)
+	zaloChat  = pattern.Lazy(`^[A-Za-z0-9_-]{1,64}$`)
+	chatToken = pattern.Lazy(`^[!-~]{0,200}$`)
 )
 
 // cleanChat keeps a token only with its URL: it must not go to another server.
@@ -260,11 +261,11 @@ func (s *Service) cleanChat(m Medium, c *ChatSettings, before ChatSettings) erro
 		c.URL, c.Token = before.URL, cmp.Or(c.Token, before.Token)
 	}
 	if m == Zalo {
-		if c.URL = ""; !zaloToken.MatchString(c.Token) {
+		if c.URL = ""; !zaloToken().MatchString(c.Token) {
 			v.Add("token", "must be as Zalo Bot Creator gives it, such as 12345689:abc-xyz…",
 				"phải đúng như Zalo Bot Creator đã cấp, ví dụ 12345689:abc-xyz…")
 		}
-		if !zaloChat.MatchString(c.Chat) {
+		if !zaloChat().MatchString(c.Chat) {
 			v.Add("chat", "must be the id that Zalo gives to the chat", "phải là mã cuộc trò chuyện do Zalo cấp")
 		}
 		return v.Err()
@@ -275,14 +276,14 @@ func (s *Service) cleanChat(m Medium, c *ChatSettings, before ChatSettings) erro
 	case !known:
 		return app.InvalidField("medium", "must be telegram, email, zalo, discord, slack, lark or ntfy",
 			"phải là telegram, email, zalo, discord, slack, lark hoặc ntfy")
-	case !form.MatchString(c.URL):
+	case !form().MatchString(c.URL):
 		v.Add("channel_url", "must be as the service gives it, such as "+m.ChatExample(), "phải đúng như dịch vụ đã cấp, ví dụ "+m.ChatExample())
 	case m == Ntfy:
 		if bad := s.config.Targets.CheckURL(c.URL); bad != nil {
 			v.Add("channel_url", bad.EN, bad.VI)
 		}
 	}
-	if !chatToken.MatchString(c.Token) {
+	if !chatToken().MatchString(c.Token) {
 		v.Add("token", "must be at most 200 characters without spaces", "dài tối đa 200 ký tự, không có dấu cách")
 	}
 	return v.Err()

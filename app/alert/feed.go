@@ -2,13 +2,13 @@ package alert
 
 import (
 	"context"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 	"unicode"
 
 	"baoco/app"
+	"baoco/app/pattern"
 )
 
 // A channel can tell of every payment, where somebody switched that on. The walk:
@@ -234,7 +234,7 @@ func (w *paymentWriter) money(n int64) string { return app.GroupDigits(n, w.lang
 // shownContent is how many characters of a content are told.
 const shownContent = 80
 
-var longNumber = regexp.MustCompile(`[0-9]{9,}`)
+var longNumber = pattern.Lazy(`[0-9]{9,}`)
 
 // maskedContent is a content for a chat: in one line, and of numbers of nine digits
 // or more, such as those of accounts and telephones, the last four digits alone.
@@ -245,6 +245,6 @@ func maskedContent(content string) string {
 		}
 		return r
 	}, strings.Join(strings.Fields(content), " "))
-	content = longNumber.ReplaceAllStringFunc(content, func(number string) string { return "…" + number[len(number)-4:] })
+	content = longNumber().ReplaceAllStringFunc(content, func(number string) string { return "…" + number[len(number)-4:] })
 	return app.CleanText(content, shownContent)
 }

@@ -16,14 +16,15 @@ import (
 	"encoding/hex"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strings"
+
+	"baoco/app/pattern"
 )
 
-var address = regexp.MustCompile(`^https://script\.google\.com/macros/s/[A-Za-z0-9_-]{20,200}/exec$`)
+var address = pattern.Lazy(`^https://script\.google\.com/macros/s/[A-Za-z0-9_-]{20,200}/exec$`)
 
 // IsURL reports whether raw is the address of a deployed web app.
-func IsURL(raw string) bool { return address.MatchString(raw) }
+func IsURL(raw string) bool { return address().MatchString(raw) }
 
 // Ran reports whether an answer says that the script ran to its end: it is the
 // 302 to where the returned text lies, and nothing that is only like it.

@@ -12,6 +12,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/fold"
+	"baoco/app/pattern"
 )
 
 // Payer is whoever made a transfer. Many people have the same name: the account tells them
@@ -24,12 +25,12 @@ type Payer struct {
 var (
 	// fromTo is how Vietcombank ends a content: the payer's account and name, and the account
 	// that was paid.
-	fromTo = regexp.MustCompile(`\bCT TU ([0-9X*]{4,19}) ([A-Z]{1,15}(?: [A-Z]{1,15}){1,7}) TOI ?[0-9X*]{4}`)
+	fromTo = pattern.Lazy(`\bCT TU ([0-9X*]{4,19}) ([A-Z]{1,15}(?: [A-Z]{1,15}){1,7}) TOI ?[0-9X*]{4}`)
 	// named is the content that banks fill in, after numbers of theirs: a name and what is done.
-	named = regexp.MustCompile(`^(?:MBVCB[.0-9]*\.|CT DEN:[0-9A-Z]+ |CK[0-9]{6,} |[0-9]{6,}-)?(` + fullName + `) ` +
+	named = pattern.Lazy(`^(?:MBVCB[.0-9]*\.|CT DEN:[0-9A-Z]+ |CK[0-9]{6,} |[0-9]{6,}-)?(` + fullName + `) ` +
 		`(?:CHUYEN TIEN|CHUYEN KHOAN|CK|GUI TIEN)\b`)
 	// last is the name that MB writes at the end.
-	last = regexp.MustCompile(`\bTU: (` + fullName + `)$`)
+	last = pattern.Lazy(`\bTU: (` + fullName + `)$`)
 )
 
 // fullName is a name of at least three words. It begins with a family name that is no everyday
@@ -43,11 +44,11 @@ func Of(t app.Transaction) Payer {
 		return Payer{}
 	}
 	content := strings.ToUpper(strings.Join(strings.Fields(fold.Letters(t.Content)), " "))
-	if found := fromTo.FindStringSubmatch(content); found != nil {
+	if found := fromTo().FindStringSubmatch(content); found != nil {
 		return Payer{Name: found[2], Account: found[1]}
 	}
-	for _, form := range []*regexp.Regexp{named, last} {
-		if found := form.FindStringSubmatch(content); found != nil {
+	for _, form := range []func() *regexp.Regexp{named, last} {
+		if found := form().FindStringSubmatch(content); found != nil {
 			return Payer{Name: found[1]}
 		}
 	}

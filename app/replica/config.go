@@ -10,13 +10,14 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"baoco/app/pattern"
 )
 
 // Config is what Litestream needs to carry a database to a place. Kept beside the
@@ -194,7 +195,7 @@ func ReadConfig(database string) (Config, error) {
 	return c, nil
 }
 
-var epochPath = regexp.MustCompile(`^(.*?)/?epoch-([0-9]{6})$`)
+var epochPath = pattern.Lazy(`^(.*?)/?epoch-([0-9]{6})$`)
 
 func decodeConfig(text string) (c Config, err error) {
 	var f configFile
@@ -210,7 +211,7 @@ func decodeConfig(text string) (c Config, err error) {
 		return c, fmt.Errorf("it has %d databases instead of one", len(f.DBs))
 	}
 	db, r := f.DBs[0], f.DBs[0].Replica
-	at := epochPath.FindStringSubmatch(r.Path)
+	at := epochPath().FindStringSubmatch(r.Path)
 	if at == nil {
 		return c, errors.New("its path has no epoch")
 	}

@@ -8,9 +8,10 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"regexp"
 	"strconv"
 	"time"
+
+	"baoco/app/pattern"
 )
 
 // The fence keeps two servers from serving the same shop. Beside the replica lies one
@@ -31,7 +32,7 @@ type Epoch struct {
 
 // NewEpoch is an epoch that a machine wants to take.
 func NewEpoch(number int64, host string, now time.Time) Epoch {
-	if !hostText.MatchString(host) {
+	if !hostText().MatchString(host) {
 		host = "unnamed"
 	}
 	return Epoch{number, host, now.UTC().Truncate(time.Second), rand.Text()}
@@ -42,7 +43,7 @@ var ErrEpochTaken = errors.New("another server has taken over at the same time")
 
 const epochsDir = "epochs"
 
-var epochName = regexp.MustCompile(`^epochs/([0-9]{6})\.json$`)
+var epochName = pattern.Lazy(`^epochs/([0-9]{6})\.json$`)
 
 func epochObject(number int64) string { return fmt.Sprintf("%s/%06d.json", epochsDir, number) }
 
@@ -92,7 +93,7 @@ func Newest(ctx context.Context, o Objects) (e Epoch, err error) {
 	}
 	var last int64
 	for _, object := range list {
-		if name := epochName.FindStringSubmatch(object.Name); name != nil {
+		if name := epochName().FindStringSubmatch(object.Name); name != nil {
 			n, _ := strconv.ParseInt(name[1], 10, 64)
 			last = max(last, n)
 		}
@@ -108,7 +109,7 @@ func readEpoch(ctx context.Context, o Objects, number int64) (e Epoch, err error
 	if err != nil {
 		return e, err
 	}
-	if err := json.Unmarshal(text, &e); err != nil || e.Number != number || !hostText.MatchString(e.Host) {
+	if err := json.Unmarshal(text, &e); err != nil || e.Number != number || !hostText().MatchString(e.Host) {
 		return Epoch{Number: number}, nil
 	}
 	return e, nil

@@ -10,12 +10,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"strconv"
 	"strings"
 	"time"
 	"unicode"
+
+	"baoco/app/pattern"
 )
 
 // Program is a Litestream that may be used.
@@ -31,7 +32,7 @@ var ErrOldProgram = errors.New("versions of Litestream before 0.5.17 link a SQLi
 // oldest is the oldest version that may be used.
 var oldest = [3]int{0, 5, 17}
 
-var versionText = regexp.MustCompile(`^v?([0-9]{1,5})\.([0-9]{1,5})\.([0-9]{1,5})(\S*)$`)
+var versionText = pattern.Lazy(`^v?([0-9]{1,5})\.([0-9]{1,5})\.([0-9]{1,5})(\S*)$`)
 
 // FindProgram looks at the Litestream at a path, or of that name in PATH. Those that
 // say no version, or one before a release, are refused like the old ones.
@@ -54,7 +55,7 @@ func FindProgram(ctx context.Context, path string) (Program, error) {
 }
 
 func checkVersion(p Program) error {
-	parts := versionText.FindStringSubmatch(p.Version)
+	parts := versionText().FindStringSubmatch(p.Version)
 	if parts == nil || strings.HasPrefix(parts[4], "-") {
 		return fmt.Errorf("%w: %s doesn't say which release it is, but %.60q", ErrOldProgram, p.Path, p.Version)
 	}

@@ -5,10 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"time"
+
+	"baoco/app/pattern"
 )
 
 // A look is a list of what Litestream has written: cheap enough for every half minute. What
@@ -20,14 +21,14 @@ type Look struct {
 	objects map[string]Object
 }
 
-var ltxName = regexp.MustCompile(`^([0-9a-f]{16})-([0-9a-f]{16})\.ltx$`)
+var ltxName = pattern.Lazy(`^([0-9a-f]{16})-([0-9a-f]{16})\.ltx$`)
 
 // LookAt lists the copy of an epoch.
 func LookAt(ctx context.Context, o Objects, epoch int64) (l Look, err error) {
 	list, err := o.List(ctx, EpochDir(epoch))
 	l.objects = map[string]Object{}
 	for _, object := range list {
-		if ltxName.MatchString(path.Base(object.Name)) {
+		if ltxName().MatchString(path.Base(object.Name)) {
 			l.objects[object.Name] = object
 			if object.Modified.After(l.Newest) {
 				l.Newest = object.Modified
@@ -67,7 +68,7 @@ func (l Look) gap() error {
 	type part struct{ first, last uint64 }
 	var parts []part
 	for name := range l.objects {
-		ends := ltxName.FindStringSubmatch(path.Base(name))
+		ends := ltxName().FindStringSubmatch(path.Base(name))
 		first, _ := strconv.ParseUint(ends[1], 16, 64)
 		last, _ := strconv.ParseUint(ends[2], 16, 64)
 		parts = append(parts, part{first, last})

@@ -9,11 +9,12 @@ import (
 	"net/netip"
 	"net/url"
 	"path"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"baoco/app/pattern"
 )
 
 // Scheme says what kind of place it is.
@@ -40,11 +41,11 @@ type Place struct {
 const maxPlace = 1000
 
 var (
-	bucketName = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$`)
-	regionName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,39}$`)
-	pathText   = regexp.MustCompile(`^[A-Za-z0-9/._=@+ -]*$`)
-	hostText   = regexp.MustCompile(`^[A-Za-z0-9:][A-Za-z0-9.:_-]{0,254}$`)
-	userText   = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._@-]{0,63}$`)
+	bucketName = pattern.Lazy(`^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$`)
+	regionName = pattern.Lazy(`^[a-z0-9][a-z0-9-]{0,39}$`)
+	pathText   = pattern.Lazy(`^[A-Za-z0-9/._=@+ -]*$`)
+	hostText   = pattern.Lazy(`^[A-Za-z0-9:][A-Za-z0-9.:_-]{0,254}$`)
+	userText   = pattern.Lazy(`^[A-Za-z0-9_][A-Za-z0-9._@-]{0,63}$`)
 )
 
 // ParsePlace reads the URL of a place:
@@ -78,7 +79,7 @@ func ParsePlace(text string) (Place, error) {
 		}
 	}
 	clean := strings.Trim(u.Path, "/")
-	if clean != "" && path.Clean(clean) != clean || strings.HasPrefix(clean, "..") || !pathText.MatchString(clean) {
+	if clean != "" && path.Clean(clean) != clean || strings.HasPrefix(clean, "..") || !pathText().MatchString(clean) {
 		return refuse("has a path of plain letters, digits and ._=@+- between single slashes, without ..")
 	}
 	p := Place{Scheme: Scheme(u.Scheme), Path: "/" + clean}
@@ -100,7 +101,8 @@ func ParsePlace(text string) (Place, error) {
 func (p Place) sftp(u *url.URL, path string) (Place, error) {
 	port := cmp.Or(u.Port(), "22")
 	n, err := strconv.ParseUint(port, 10, 16)
-	if p.User = u.User.Username(); !userText.MatchString(p.User) || !hostText.MatchString(u.Hostname()) || path == "" || err != nil || n == 0 {
+	p.User = u.User.Username()
+	if !userText().MatchString(p.User) || !hostText().MatchString(u.Hostname()) || path == "" || err != nil || n == 0 {
 		return Place{}, fmt.Errorf("an SFTP place needs a user, a host and a path: sftp://user@host/srv/baoco")
 	}
 	p.Host = net.JoinHostPort(u.Hostname(), port)
@@ -112,9 +114,9 @@ func (p Place) s3(u *url.URL, query url.Values) (Place, error) {
 	switch {
 	case u.User != nil:
 		return Place{}, fmt.Errorf("an S3 place names no user: the access key belongs in the credentials file")
-	case !bucketName.MatchString(p.Bucket):
+	case !bucketName().MatchString(p.Bucket):
 		return Place{}, fmt.Errorf("an S3 place begins with its bucket, as in s3://shop-replica/baoco")
-	case p.Region != "" && !regionName.MatchString(p.Region):
+	case p.Region != "" && !regionName().MatchString(p.Region):
 		return Place{}, fmt.Errorf("the region of an S3 place is a name such as ap-southeast-1")
 	case p.Endpoint == "" && p.Region == "":
 		return Place{}, fmt.Errorf("an S3 place needs ?region=… at AWS, else ?endpoint=https://…")

@@ -3,6 +3,8 @@ package sms
 import (
 	"regexp"
 	"strings"
+
+	"baoco/app/pattern"
 )
 
 // What a text is that can't be read as a movement. Two mistakes cost something, and they
@@ -25,19 +27,19 @@ func classify(text string) Kind {
 	switch {
 	case looksLikeMoney(text):
 		return Unreadable
-	case codeWords.MatchString(text):
+	case codeWords().MatchString(text):
 		return Code
 	}
 	return Other
 }
 
 func looksLikeMoney(text string) bool {
-	text = balanceChange.ReplaceAllString(text, "ps")
-	rest := balanceWords.ReplaceAllString(text, " # ")
-	balance, account := rest != text, accountWords.MatchString(rest)
+	text = balanceChange().ReplaceAllString(text, "ps")
+	rest := balanceWords().ReplaceAllString(text, " # ")
+	balance, account := rest != text, accountWords().MatchString(rest)
 	money, in := len(rest), false
-	if moved := movedAmount.FindStringIndex(rest); moved != nil {
-		money, in = moved[0], moneyIn.MatchString(rest[moved[0]:moved[1]])
+	if moved := movedAmount().FindStringIndex(rest); moved != nil {
+		money, in = moved[0], moneyIn().MatchString(rest[moved[0]:moved[1]])
 	}
 	if code, given := codeAt(rest, money); given {
 		return (balance || in && account) && money < code
@@ -45,10 +47,10 @@ func looksLikeMoney(text string) bool {
 	switch {
 	case money < len(rest) && (account || balance):
 		return true
-	case balance && account && anyAmount.MatchString(rest):
+	case balance && account && anyAmount().MatchString(rest):
 		return true
 	}
-	return account && movementWords.MatchString(rest) && !debtWords.MatchString(rest)
+	return account && movementWords().MatchString(rest) && !debtWords().MatchString(rest)
 }
 
 // figure is an amount by its look: grouped, or followed by a currency.
@@ -57,52 +59,54 @@ const figure = `(?:[0-9]{1,3}(?:[.,][0-9]{3})+|[0-9]{1,3}(?: [0-9]{3})+\b|[0-9]{
 const signedFigure = `(?:\+|(?:^|[^0-9a-z])[−–-])\)?\s?(?:vnd|usd)?\s?` + figure
 
 var (
-	anyAmount = regexp.MustCompile(figure)
+	anyAmount = pattern.Lazy(figure)
 
 	// The words between a word and its number hold no digit, so that an
 	// account's number is never passed over to reach an amount.
-	balanceWords = regexp.MustCompile(`(?:so\s?du|(?:\b|vnd)sd|\bbalance|\bavail)[^0-9]{0,30}?[+-]?\s?` + figure)
+	balanceWords = pattern.Lazy(`(?:so\s?du|(?:\b|vnd)sd|\bbalance|\bavail)[^0-9]{0,30}?[+-]?\s?` + figure)
 	// A change of the balance is a movement, no balance.
-	balanceChange = regexp.MustCompile(`\b(?:thay doi|bien dong) so du\b`)
-	accountWords  = regexp.MustCompile(`(?:(?:tk|\b(?:tai khoan|account|acct?|a/c))[^0-9]{0,25}?|\bthe:?\s?)(?:[x*]{2,}[0-9]{2,}` +
+	balanceChange = pattern.Lazy(`\b(?:thay doi|bien dong) so du\b`)
+	accountWords  = pattern.Lazy(`(?:(?:tk|\b(?:tai khoan|account|acct?|a/c))[^0-9]{0,25}?|\bthe:?\s?)(?:[x*]{2,}[0-9]{2,}` +
 		`|[0-9][0-9x*]{3,})`)
-	movementWords = regexp.MustCompile(`\b(?:tang|giam|ghi co|ghi no|bao co|bao no|bi tru|duoc cong|phat sinh|thay doi|bien dong|da nhan` +
+	movementWords = pattern.Lazy(`\b(?:tang|giam|ghi co|ghi no|bao co|bao no|bi tru|duoc cong|phat sinh|thay doi|bien dong|da nhan` +
 		`|vua nhan|nhan duoc|` +
 		`da chuyen|vua chuyen|da rut|da nop|ps|gd|giao dich|credit|credited|debit|debited)\b[^0-9]{0,30}?` + figure)
-	debtWords = regexp.MustCompile(`\b(?:sao ke|du no|no qua han|den han|qua han|han thanh toan|nhac no|khoan vay|thanh toan toi thieu` +
+	debtWords = pattern.Lazy(`\b(?:sao ke|du no|no qua han|den han|qua han|han thanh toan|nhac no|khoan vay|thanh toan toi thieu` +
 		`|statement)\b`)
 )
+
+const labelledFigure = `\b(?:gd|ps|phat sinh|so tien|thay doi) ?:? ?[+-] ?(?:vnd ?)?[0-9]`
 
 // secondNotice tells whether a content holds a movement of its own: an amount with its
 // direction beside an account, a balance or its label.
 func secondNotice(content string) bool {
-	content = balanceChange.ReplaceAllString(content, "ps")
-	rest := balanceWords.ReplaceAllString(content, " # ")
-	return labelledAmount.MatchString(rest) || movedAmount.MatchString(rest) && (rest != content || accountWords.MatchString(rest))
+	content = balanceChange().ReplaceAllString(content, "ps")
+	rest := balanceWords().ReplaceAllString(content, " # ")
+	return labelledAmount().MatchString(rest) || movedAmount().MatchString(rest) && (rest != content || accountWords().MatchString(rest))
 }
 
 var (
-	labelledAmount = regexp.MustCompile(`\b(?:gd|ps|phat sinh|so tien|thay doi) ?:? ?[+-] ?(?:vnd ?)?[0-9]`)
-	movedAmount    = regexp.MustCompile(signedFigure + `|` + labelledAmount.String() + `|(?:^|[^0-9a-z])[+-] ?[1-9][0-9]{3,8}(?:[^0-9]|$)` +
+	labelledAmount = pattern.Lazy(labelledFigure)
+	movedAmount    = pattern.Lazy(signedFigure + `|` + labelledFigure + `|(?:^|[^0-9a-z])[+-] ?[1-9][0-9]{3,8}(?:[^0-9]|$)` +
 		`|\b(?:tang|giam|ghi co|ghi no)\b[^0-9]{0,5}` + figure)
-	moneyIn = regexp.MustCompile(`\+|tang|ghi co`)
+	moneyIn = pattern.Lazy(`\+|tang|ghi co`)
 	// secondFigure is what a content without a label may not hold: it may be a part that isn't known.
-	secondFigure = regexp.MustCompile(signedFigure + `|[0-9]\s?(?:vnd|dong\b|d\b|₫|usd)|\b(?:phi|thue|vat|fee)\b[^0-9]{0,10}[0-9]`)
+	secondFigure = pattern.Lazy(signedFigure + `|[0-9]\s?(?:vnd|dong\b|d\b|₫|usd)|\b(?:phi|thue|vat|fee)\b[^0-9]{0,10}[0-9]`)
 	// noMoney is what banks write of transfers that failed or are still to come.
-	noMoney = regexp.MustCompile(`\b(?:(?:khong|chua) (?:thanh cong|thuc hien)|that bai|tu choi|(?:da|bi) huy|huy (?:gd|giao dich)` +
+	noMoney = pattern.Lazy(`\b(?:(?:khong|chua) (?:thanh cong|thuc hien)|that bai|tu choi|(?:da|bi) huy|huy (?:gd|giao dich)` +
 		`|(?:cho|dang) xu ly|(?:dat|len) (?:lich|lenh)|hen gio|yeu cau|se (?:bi|duoc)|failed|unsuccessful|declined|scheduled|pending)\b`)
 )
 
 var (
-	codeWords = regexp.MustCompile(`\b(?:smart|e|sms|ma)?otp|\bma (?:xac thuc|xac nhan|kich hoat|bao mat|pin)\b|\bmat khau\b|\bpassword\b` +
+	codeWords = pattern.Lazy(`\b(?:smart|e|sms|ma)?otp|\bma (?:xac thuc|xac nhan|kich hoat|bao mat|pin)\b|\bmat khau\b|\bpassword\b` +
 		`|\bpasscode\b|\b(?:verification|security) code\b|\bone.time\b`)
 	// A code follows its word, or a word that says "is" somewhere after it, or
 	// goes before it: "123456 la ma OTP".
-	codeNext   = regexp.MustCompile(`^[^0-9.!?]{0,80}?(` + codeFigure + `)`)
-	codeAfter  = regexp.MustCompile(`(?:\b(?:la|is)\b|[:=])\s?(` + codeFigure + `)`)
-	codeBefore = regexp.MustCompile(`(?:^|[^0-9a-z.,/:+-])\s?(` + codeFigure + `)\s?(?:la|is)\b[^0-9]{0,40}$`)
+	codeNext   = pattern.Lazy(`^[^0-9.!?]{0,80}?(` + codeFigure + `)`)
+	codeAfter  = pattern.Lazy(`(?:\b(?:la|is)\b|[:=])\s?(` + codeFigure + `)`)
+	codeBefore = pattern.Lazy(`(?:^|[^0-9a-z.,/:+-])\s?(` + codeFigure + `)\s?(?:la|is)\b[^0-9]{0,40}$`)
 	// What stands between a word for codes and the number of a help line.
-	helpLine = regexp.MustCompile(`\b(?:lh|hotline|lien he|goi|tong dai|call)\b`)
+	helpLine = pattern.Lazy(`\b(?:lh|hotline|lien he|goi|tong dai|call)\b`)
 )
 
 const codeFigure = `[0-9]{3}[ -][0-9]{3}|[0-9]{4,8}`
@@ -111,20 +115,20 @@ const codeFigure = `[0-9]{3}[ -][0-9]{3}|[0-9]{4,8}`
 // After money, where a payer may have written the word, only a number next to
 // it is a code, not the reference of the transfer further on.
 func codeAt(text string, money int) (int, bool) {
-	for _, word := range codeWords.FindAllStringIndex(text, 20) {
+	for _, word := range codeWords().FindAllStringIndex(text, 20) {
 		before, after := text[max(0, word[0]-60):word[0]], text[word[1]:min(len(text), word[1]+300)]
-		if codeBefore.MatchString(before) || isCode(codeNext, after) || word[0] < money && isCode(codeAfter, after) {
+		if codeBefore().MatchString(before) || isCode(codeNext(), after) || word[0] < money && isCode(codeAfter(), after) {
 			return word[0], true
 		}
 	}
 	return 0, false
 }
 
-// isCode tells whether a number that pattern finds stands alone: no part of an
+// isCode tells whether a number that form finds stands alone: no part of an
 // amount, a date, an account or a help line's number.
-func isCode(pattern *regexp.Regexp, text string) bool {
-	for _, at := range pattern.FindAllStringSubmatchIndex(text, 20) {
-		if !goesOn(text[at[3]:]) && !helpLine.MatchString(text[max(0, at[2]-20):at[2]]) {
+func isCode(form *regexp.Regexp, text string) bool {
+	for _, at := range form.FindAllStringSubmatchIndex(text, 20) {
+		if !goesOn(text[at[3]:]) && !helpLine().MatchString(text[max(0, at[2]-20):at[2]]) {
 			return true
 		}
 	}

@@ -1,18 +1,18 @@
 package sms
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
 	"baoco/app"
+	"baoco/app/pattern"
 )
 
 // grouped is a whole number, in one piece or in groups of three that one mark separates.
 // fraction is one in groups with two zeros behind it.
 var (
-	grouped  = regexp.MustCompile(`^(?:[0-9]+|[0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,3}(?:\.[0-9]{3})+)$`)
-	fraction = regexp.MustCompile(`^(?:[0-9]{1,3}(?:,[0-9]{3})+\.00|[0-9]{1,3}(?:\.[0-9]{3})+,00)$`)
+	grouped  = pattern.Lazy(`^(?:[0-9]+|[0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,3}(?:\.[0-9]{3})+)$`)
+	fraction = pattern.Lazy(`^(?:[0-9]{1,3}(?:,[0-9]{3})+\.00|[0-9]{1,3}(?:\.[0-9]{3})+,00)$`)
 	ungroup  = strings.NewReplacer(",", "", ".", "")
 )
 
@@ -20,9 +20,9 @@ var (
 // zeros is none of another currency only where VND stands beside it.
 func digits(s string, vnd bool) string {
 	switch {
-	case grouped.MatchString(s):
+	case grouped().MatchString(s):
 		return ungroup.Replace(s)
-	case vnd && fraction.MatchString(s):
+	case vnd && fraction().MatchString(s):
 		return ungroup.Replace(s[:len(s)-3])
 	}
 	return ""

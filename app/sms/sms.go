@@ -70,7 +70,7 @@ const maxText = 4096
 // something of the money.
 func Read(m Message, zone *time.Location) (Movement, Kind, *app.FieldError) {
 	text := foldText(app.CleanText(m.Text, maxText))
-	if title := foldText(m.Title).plain; strings.ContainsAny(title, "0123456789") || noMoney.MatchString(title) {
+	if title := foldText(m.Title).plain; strings.ContainsAny(title, "0123456789") || noMoney().MatchString(title) {
 		text = foldText(app.CleanText(m.Title+"\n"+strings.TrimPrefix(m.Text, m.Title), maxText))
 	}
 	movement, fault := readStructure(text, m, zone)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/pattern"
 )
 
 // A text is read by its structure, whatever bank sends it: labelled parts, one after the
@@ -24,7 +25,7 @@ import (
 // part is one kind of part: its pattern fits at the beginning of what is left.
 type part struct {
 	name    string
-	pattern *regexp.Regexp
+	pattern func() *regexp.Regexp
 }
 
 // In the patterns a space is any white space or none, since texts lose their spaces and
@@ -60,25 +61,25 @@ const (
 var (
 	// titles are what may stand before the first part: the name of the bank or of its app,
 	// and what the notice is.
-	titles = []*regexp.Regexp{
-		regexp.MustCompile(`^\s*(?:thong bao\s+)?\(?(?P<bank>(?:[a-z]{1,12} ){1,2}bank\b|[a-z]{2,20})\)?` +
+	titles = []func() *regexp.Regexp{
+		pattern.Lazy(`^\s*(?:thong bao\s+)?\(?(?P<bank>(?:[a-z]{1,12} ){1,2}bank\b|[a-z]{2,20})\)?` +
 			`(?:\s+(?:neo|digibank|smartbanking|ipay|mobile|plus|one|pay)\b)?\s*:?`),
-		regexp.MustCompile(`^\s*(?:thong bao(?:\s*(?:bien dong|thay doi) so du|\s*giao dich)?\s*:?|(?:bien dong|thay doi) so du\s*\n)`),
+		pattern.Lazy(`^\s*(?:thong bao(?:\s*(?:bien dong|thay doi) so du|\s*giao dich)?\s*:?|(?:bien dong|thay doi) so du\s*\n)`),
 	}
-	lastBalance = regexp.MustCompile(`(?:^|[\s.,;|])` + spaced(` `+balanceLabel+` [+-]? `+figureField+` \.?`) + `\s*$`)
+	lastBalance = pattern.Lazy(`(?:^|[\s.,;|])` + spaced(` `+balanceLabel+` [+-]? `+figureField+` \.?`) + `\s*$`)
 	// lastReference and lastTime are the bank's: a payer writes no line breaks.
-	lastReference = regexp.MustCompile(`\n` + spaced(reference))
-	lastTime      = regexp.MustCompile(`\n(` + spaced(clock+` `+day+`|`+day+` `+clock) + `)\s*$`)
+	lastReference = pattern.Lazy(`\n` + spaced(reference))
+	lastTime      = pattern.Lazy(`\n(` + spaced(clock+` `+day+`|`+day+` `+clock) + `)\s*$`)
 	// inParentheses is a content without a label, which goes on to the last balance.
-	inParentheses = regexp.MustCompile(`^([a-z]{0,15})\(([^()]*(?:\([^()]*\)[^()]*)*)\)\s*$`)
+	inParentheses = pattern.Lazy(`^([a-z]{0,15})\(([^()]*(?:\([^()]*\)[^()]*)*)\)\s*$`)
 	// goesOnInDigits is what follows the first group of a figure whose groups are separated by
 	// blanks, and foreign what follows an amount of another currency.
-	goesOnInDigits = regexp.MustCompile(`^ [0-9]{3}(?:[^0-9]|$)`)
-	foreign        = regexp.MustCompile(`^\s*(?:[$€£¥]|(?:usd|eur|gbp|jpy|aud|sgd|cad|chf|cny|hkd|krw|thb|twd|nzd)(?:[^a-z]|$))`)
+	goesOnInDigits = pattern.Lazy(`^ [0-9]{3}(?:[^0-9]|$)`)
+	foreign        = pattern.Lazy(`^\s*(?:[$€£¥]|(?:usd|eur|gbp|jpy|aud|sgd|cad|chf|cny|hkd|krw|thb|twd|nzd)(?:[^a-z]|$))`)
 )
 
-func newPart(name, pattern string) part {
-	return part{name, regexp.MustCompile(`^(?:` + spaced(pattern) + `)`)}
+func newPart(name, text string) part {
+	return part{name, pattern.Lazy(`^(?:` + spaced(text) + `)`)}
 }
 
 func spaced(pattern string) string { return strings.ReplaceAll(pattern, " ", `\s*`) }
@@ -128,8 +129,8 @@ func readStructure(text foldedText, m Message, zone *time.Location) (Movement, *
 	late := at.After(m.ReceivedAt.Add(clocksDiffer))
 	offer := s.sign == "" && (s.word == "tang" || s.word == "giam") // without their marks: gives, or takes off a price
 	switch {
-	case secondNotice(s.rest), !s.told && (late || offer || codeWords.MatchString(text.plain)),
-		noMoney.MatchString(s.rest) && (!s.told || !s.labelled || direction == app.Out):
+	case secondNotice(s.rest), !s.told && (late || offer || codeWords().MatchString(text.plain)),
+		noMoney().MatchString(s.rest) && (!s.told || !s.labelled || direction == app.Out):
 		return read, notKnown
 	}
 	read.Type, read.Amount, read.Time, read.Clocked = direction, amount, at, clocked
@@ -156,7 +157,7 @@ func takeApart(text foldedText) (structure, bool) {
 		case name == "" && before != nil:
 			s = *before
 			s.readContent(text, len(text.plain))
-			return s, !secondFigure.MatchString(s.rest)
+			return s, !secondFigure().MatchString(s.rest)
 		case name == "":
 			return s, !s.told && s.readInParentheses(text)
 		}
@@ -173,7 +174,7 @@ func takeApart(text foldedText) (structure, bool) {
 		}
 		s.add(text, name, found)
 		first := name == "balance" && before == nil && s.accounts == 1 && s.amounts == 1
-		line := name == "time" && before != nil && clockPattern.MatchString(s.time) && strings.HasPrefix(text.plain[s.end:], "\n")
+		line := name == "time" && before != nil && clockPattern().MatchString(s.time) && strings.HasPrefix(text.plain[s.end:], "\n")
 		if first || line {
 			as := s
 			before = &as
@@ -210,11 +211,11 @@ func (s *structure) add(text foldedText, name string, found map[string]string) {
 func (s *structure) readTitle(plain string) {
 	for range 2 {
 		for _, title := range titles {
-			at := title.FindStringSubmatchIndex(plain[s.end:])
+			at := title().FindStringSubmatchIndex(plain[s.end:])
 			if at == nil {
 				continue
 			}
-			if i := title.SubexpIndex("bank"); i > 0 {
+			if i := title().SubexpIndex("bank"); i > 0 {
 				name := plain[s.end+at[2*i] : s.end+at[2*i+1]]
 				if _, known := app.FindBank(name); !known {
 					continue
@@ -230,12 +231,12 @@ func (s *structure) readTitle(plain string) {
 // of it. The name is empty where no part fits.
 func nextPart(text string) (string, map[string]string) {
 	for _, p := range parts {
-		groups := p.pattern.FindStringSubmatch(text)
+		groups := p.pattern().FindStringSubmatch(text)
 		if groups == nil || groups[0] == "" {
 			continue
 		}
 		found := map[string]string{}
-		for i, name := range p.pattern.SubexpNames() {
+		for i, name := range p.pattern().SubexpNames() {
 			found[name] = groups[i]
 		}
 		found[""] = groups[0]
@@ -259,8 +260,8 @@ func (s *structure) inVND(plain string, found map[string]string) bool {
 	if vnd(found) {
 		return true
 	}
-	return digits(found["amount"], false) != "" && !foreign.MatchString(rest) &&
-		(len(found["amount"]) > 3 || !goesOnInDigits.MatchString(rest))
+	return digits(found["amount"], false) != "" && !foreign().MatchString(rest) &&
+		(len(found["amount"]) > 3 || !goesOnInDigits().MatchString(rest))
 }
 
 // readLabelled reads the content behind its label, and the balance behind it where none stood before.
@@ -284,7 +285,7 @@ func (s *structure) readInParentheses(text foldedText) bool {
 	if !known {
 		return false
 	}
-	at := inParentheses.FindStringSubmatchIndex(rest[:end])
+	at := inParentheses().FindStringSubmatchIndex(rest[:end])
 	if at == nil {
 		return false
 	}
@@ -294,19 +295,19 @@ func (s *structure) readInParentheses(text foldedText) bool {
 		s.end, to = s.end+at[4], s.end+at[5]
 	}
 	s.readContent(text, to)
-	return !secondFigure.MatchString(s.rest)
+	return !secondFigure().MatchString(s.rest)
 }
 
 // endingBalance gives where a balance begins that ends a text; -1: there is none. It isn't
 // known where it may be in another currency.
 func endingBalance(text string) (at int, known bool) {
-	groups := lastBalance.FindStringSubmatchIndex(text)
+	groups := lastBalance().FindStringSubmatchIndex(text)
 	if groups == nil {
 		return -1, false
 	}
 	found := map[string]string{}
 	for _, name := range []string{"before", "amount", "vnd"} {
-		if i := 2 * lastBalance.SubexpIndex(name); groups[i] >= 0 {
+		if i := 2 * lastBalance().SubexpIndex(name); groups[i] >= 0 {
 			found[name] = text[groups[i]:groups[i+1]]
 		}
 	}
@@ -318,14 +319,14 @@ func endingBalance(text string) (at int, known bool) {
 func (s *structure) readContent(text foldedText, to int) {
 	rest := text.plain[s.end:to]
 	s.rest = rest
-	if ends := lastReference.FindAllStringSubmatchIndex(rest, -1); ends != nil {
+	if ends := lastReference().FindAllStringSubmatchIndex(rest, -1); ends != nil {
 		end := ends[len(ends)-1]
 		to = s.end + end[0]
 		if len(ends) == 1 && s.number == "" {
 			s.number = text.source(s.end+end[2], s.end+end[3])
 		}
 	}
-	if at := lastTime.FindStringSubmatchIndex(text.plain[s.end:to]); at != nil && s.labelled && s.times == 0 {
+	if at := lastTime().FindStringSubmatchIndex(text.plain[s.end:to]); at != nil && s.labelled && s.times == 0 {
 		s.time, s.times, to = text.plain[s.end+at[2]:s.end+at[3]], 1, s.end+at[0]
 	}
 	s.content = text.source(s.end, to)

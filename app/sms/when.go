@@ -1,14 +1,15 @@
 package sms
 
 import (
-	"regexp"
 	"strconv"
 	"time"
+
+	"baoco/app/pattern"
 )
 
 var (
-	datePattern  = regexp.MustCompile(`(\d{1,4})[/-](\d{1,2})(?:[/-](\d{1,4}))?`)
-	clockPattern = regexp.MustCompile(`(\d{1,2})[:h](\d{1,2})(?::(\d{1,2}))?`)
+	datePattern  = pattern.Lazy(`(\d{1,4})[/-](\d{1,2})(?:[/-](\d{1,4}))?`)
+	clockPattern = pattern.Lazy(`(\d{1,2})[:h](\d{1,2})(?::(\d{1,2}))?`)
 )
 
 // when reads a time as banks write it: 29/02/2020 09:33, 02:11 29-02-20,
@@ -16,12 +17,12 @@ var (
 // the last one that isn't after it. The time is zero where a date or a clock
 // shows what no calendar has. clocked tells whether there is a clock.
 func when(s string, receivedAt time.Time, zone *time.Location) (t time.Time, clocked bool) {
-	return readWhen(s, receivedAt, zone), clockPattern.MatchString(s)
+	return readWhen(s, receivedAt, zone), clockPattern().MatchString(s)
 }
 
 func readWhen(s string, receivedAt time.Time, zone *time.Location) time.Time {
 	receivedAt = receivedAt.In(zone).Truncate(time.Second)
-	date, clock := datePattern.FindStringSubmatch(s), clockPattern.FindStringSubmatch(s)
+	date, clock := datePattern().FindStringSubmatch(s), clockPattern().FindStringSubmatch(s)
 	if date == nil && clock == nil {
 		return receivedAt
 	}

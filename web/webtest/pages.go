@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"html"
 	"net/http"
-	"net/http/httptest"
 	"regexp"
 	"strings"
 	"testing"
@@ -13,35 +12,10 @@ import (
 
 	"baoco/app/access"
 	"baoco/app/apptest"
-	"baoco/web/dashboard"
-	"baoco/web/wire"
 )
 
 // Action is a method and a path of the dashboard; %d in it is an id.
 type Action = struct{ Method, Path string }
-
-// PagesWithout are the pages of the dashboard that none of the paths leads to; those
-// of except are left out.
-func PagesWithout(paths []string, except ...string) (pages []string) {
-	mux, visited := http.NewServeMux(), map[string]bool{}
-	for _, path := range except {
-		visited["GET "+path] = true
-	}
-	routes := dashboard.New(&wire.Responder{}, dashboard.Config{}).Routes()
-	for _, r := range routes {
-		mux.HandleFunc(r.Method+" "+r.Path, r.Handler)
-	}
-	for _, path := range paths {
-		_, pattern := mux.Handler(httptest.NewRequest(http.MethodGet, path, nil))
-		visited[pattern] = true
-	}
-	for _, r := range routes {
-		if pattern := r.Method + " " + r.Path; r.Method == http.MethodGet && !r.Lasts && r.Path != "/static/{name}" && !visited[pattern] {
-			pages = append(pages, r.Path)
-		}
-	}
-	return pages
-}
 
 // Nobody but an owner of the account reaches a page of this table, and nothing
 // changes. The form is what an owner would send.

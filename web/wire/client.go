@@ -3,9 +3,10 @@ package wire
 import (
 	"net/http"
 	"net/netip"
-	"regexp"
 	"slices"
 	"strings"
+
+	"baoco/app/pattern"
 )
 
 // ClientAddr is the address that a request comes from. It is the connection's
@@ -48,9 +49,9 @@ func lastHop(h http.Header, name string) string {
 }
 
 // hostForm is that of a host in a URL: a name or an address, and a port.
-var hostForm = regexp.MustCompile(`^([0-9A-Za-z._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(:[0-9]{1,5})?$`)
+var hostForm = pattern.Lazy(`^([0-9A-Za-z._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(:[0-9]{1,5})?$`)
 
-func isHost(text string) bool { return hostForm.MatchString(text) }
+func isHost(text string) bool { return hostForm().MatchString(text) }
 
 // ParseClient reads an address with or without a port, as a connection and as
 // proxies write it. An IPv6 address may stand in brackets.

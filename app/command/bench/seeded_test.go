@@ -27,7 +27,7 @@ import (
 	"baoco/app/stream"
 	"baoco/sqlitestore"
 	"baoco/web"
-	"baoco/web/webtest"
+	"baoco/web/webtest/pages"
 )
 
 // The benchmarks of this file measure the reading requests of the API, the pages
@@ -490,7 +490,7 @@ func TestSeededPages(t *testing.T) {
 			paths = append(paths, strings.NewReplacer("{", "", "}", "").Replace(path))
 		}
 	}
-	for _, page := range webtest.PagesWithout(paths, "/login", "/login/code", "/login/passkey/options", "/settings/sign-in/passkeys/options",
+	for _, page := range pages.Without(paths, "/login", "/login/code", "/login/passkey/options", "/settings/sign-in/passkeys/options",
 		"/settings/sign-in/passkeys/{id}", "/setup/{token}", "/counter/{token}", "/counter/{token}/manifest.webmanifest", "/sw.js",
 		"/book/open") { // no book is closed there
 		t.Errorf("%s isn't measured: seededPages needs a line", page)
