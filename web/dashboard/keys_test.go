@@ -22,7 +22,7 @@ func TestKeyIsShownOnce(t *testing.T) {
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", access.RoleOwner)
 	b := w.Browser().SignIn("lan")
-	b.Get("/keys").Shows(t, `<option value="read" selected>`) // unless its owner chooses more
+	b.Get("/keys").Shows(t, `<option value="read" selected>`, `href="/docs?lang=en"`, `href="/openapi.json"`) // unless its owner chooses more
 	form := []string{"once", b.Once("/keys"), "name", "cửa hàng", "scope", "read", "expires", "2099-12-31"}
 	a := b.Post("/keys", form...)
 	key := keyText.FindString(a.Body)
