@@ -73,10 +73,10 @@ func (d *demo) setUp(ctx context.Context) (err error) {
 	}
 	d.check(true, "linked ACB 19354957 and VCB 0123499999", "đã liên kết ACB 19354957 và VCB 0123499999")
 	if _, err := service.Ledger.CreateCodePattern(ctx, app.DefaultAccountID,
-		paymentcode.Pattern{Prefix: "DH", Least: 5, Most: 8, Alphabet: paymentcode.Digits}, now); err != nil {
+		paymentcode.Pattern{Prefix: "DH", Least: 5, Most: 5, Alphabet: paymentcode.Digits}, now); err != nil {
 		return err
 	}
-	d.check(true, "payment codes are DH and 5 to 8 digits", "mã thanh toán là DH và 5 đến 8 chữ số")
+	d.check(true, "payment codes are DH and 5 digits", "mã thanh toán là DH và 5 chữ số")
 	if d.source, err = service.Inbound.AddSource(ctx, app.DefaultAccountID,
 		inbound.SourceAdd{Provider: "sepay", Auth: inbound.AuthHMAC, Name: "SePay"}, now); err != nil {
 		return err
