@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -27,6 +28,8 @@ var (
 	must       = apptest.Must
 	eventually = apptest.Eventually
 )
+
+func TestMain(m *testing.M) { os.Exit(apptest.RunTests(m, 4)) }
 
 // newFile makes a database with one linked bank account, ACB 19354957.
 func newFile(t *testing.T) string {

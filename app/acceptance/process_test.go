@@ -4,14 +4,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
 	"os/signal"
 	"regexp"
-	"runtime"
 	"runtime/debug"
 	"slices"
 	"strconv"
@@ -62,12 +60,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(command.Run(context.Background(), os.Args, os.Stdin, os.Stdout, os.Stderr))
 	}
-	// Parallel tests wait most of the time: on a small machine more of them do at once.
-	flag.Parse()
-	if p := flag.Lookup("test.parallel"); p.Value.String() == strconv.Itoa(runtime.GOMAXPROCS(0)) && runtime.GOMAXPROCS(0) < 6 {
-		_ = p.Value.Set("6")
-	}
-	os.Exit(m.Run())
+	os.Exit(apptest.RunTests(m, 6))
 }
 
 // oneCommand keeps two commands in this process from racing on the one help
