@@ -53,8 +53,8 @@ func (s *Sender) Send(ctx context.Context, o delivery.Outgoing) delivery.Result 
 	var timing phaseClock
 	traced := httptrace.WithClientTrace(ctx, timing.trace())
 	response, err := s.post(traced, o, result.StartedAt)
+	result.Phases = timing.phases() // first: they aren't longer than the whole
 	result.Duration = time.Since(result.StartedAt)
-	result.Phases = timing.phases()
 	late := !expired.Stop() // the headers came in the very moment of the timeout
 	var answer []byte
 	if err == nil {
