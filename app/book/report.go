@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"baoco/app"
@@ -180,22 +181,32 @@ func (s *Service) Report(ctx context.Context, accountID int64, asked ReportReque
 			r.Accounts = b.Title()
 		}
 	}
+	before, cashBefore, errBefore := asked.Before(), []Cash(nil), error(nil)
+	before.By = ""
+	var reading sync.WaitGroup
+	reading.Go(func() { // meanwhile: a full year with many rules takes a second
+		errBefore = app.Protected(func() (err error) {
+			cashBefore, err = s.readSums(ctx, accountID, r, before, r.Before.add)
+			return err
+		})
+	})
 	rowOf := r.rowOf(banks, s.zone)
 	cash, err := s.readSums(ctx, accountID, r, asked, func(p ReportPart) {
 		r.Total.add(p)
 		rowOf(p).add(p)
 	})
+	reading.Wait()
+	if err == nil {
+		err = errBefore
+	}
 	if err != nil {
 		return nil, err
 	}
 	r.addCash(cash)
-	before := asked.Before()
-	before.By = ""
-	cash, err = s.readSums(ctx, accountID, r, before, r.Before.add)
-	for _, c := range cash {
+	for _, c := range cashBefore {
 		r.Before.Cash += c.Amount
 	}
-	return r, err
+	return r, nil
 }
 
 // readSums reads what a request adds up. Cash is of no bank account.
