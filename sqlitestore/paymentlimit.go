@@ -2,7 +2,6 @@ package sqlitestore
 
 import (
 	"context"
-	"strings"
 
 	"baoco/app"
 )
@@ -11,11 +10,11 @@ import (
 // the request. A user who is limited sees of a request no amount that came to a hidden one.
 
 // hiddenReceived is what came for a payment request r in transactions that a limit, which
-// isn't NULL, hides. param is the limit, and of matches m only those that meet the conditions count.
-func hiddenReceived(param string, conditions ...string) string {
+// isn't NULL, hides. param is the limit, and more a further condition on a match m.
+func hiddenReceived(param, more string) string {
 	return `(SELECT coalesce(sum(h.amount), 0) FROM payment_matches m INDEXED BY payment_matches_request
 		JOIN transactions h ON h.id = m.transaction_id
-		WHERE ` + strings.Join(append([]string{"m.request_id = r.id"}, conditions...), " AND ") + ` AND NOT (` + isShown("h", param) + `))`
+		WHERE m.request_id = r.id ` + more + ` AND NOT (` + isShown("h", param) + `))`
 }
 
 // seenReceived is what came for a payment request r, as somebody sees it from whom a limit hides something:
@@ -23,7 +22,7 @@ func hiddenReceived(param string, conditions ...string) string {
 // would be asked for it twice. param is the limit.
 func seenReceived(param string) string {
 	return `iif(` + param + ` IS NULL OR r.paid_at IS NULL, r.received,
-		max(r.received - ` + hiddenReceived(param) + `, min(r.received, r.transfer_amount)))`
+		max(r.received - ` + hiddenReceived(param, "") + `, min(r.received, r.transfer_amount)))`
 }
 
 // withinLimit leaves of what transactions say of their payment requests what ctx shows:
@@ -40,7 +39,7 @@ func (s *Store) withinLimit(ctx context.Context, list []app.Transaction) ([]app.
 	hidden, err := readMap(ctx, s, func(row scanner) (request, amount int64, err error) {
 		err = row.Scan(&request, &amount)
 		return request, amount, err
-	}, `SELECT r.id, `+hiddenReceived("?2")+` FROM payment_requests r WHERE r.id IN (SELECT value FROM json_each(?1)) AND `+
+	}, `SELECT r.id, `+hiddenReceived("?2", "")+` FROM payment_requests r WHERE r.id IN (SELECT value FROM json_each(?1)) AND `+
 		isShown("r", "?2"), joinIDs(ids), limit)
 	if err != nil {
 		return nil, err

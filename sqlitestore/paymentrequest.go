@@ -196,7 +196,7 @@ func (s *Store) PaymentRequests(ctx context.Context, accountID int64, f payment.
 	where := ` WHERE ` + c.where.String()
 	received, args := `r.received`, []any{now.Unix()}
 	if limit := limitOf(ctx); limit != nil {
-		received, args = `r.received - `+hiddenReceived("?2"), append(args, limit)
+		received, args = `r.received - `+hiddenReceived("?2", ""), append(args, limit)
 	}
 	err = s.queryRow(ctx,
 		`SELECT count(*), coalesce(sum(r.amount) FILTER (WHERE r.cancelled_at IS NULL OR r.paid_at IS NOT NULL), 0),

@@ -134,8 +134,8 @@ func (s *Store) ShiftClosing(ctx context.Context, accountID, id int64, now time.
 	return c, err
 }
 
-// seenClosing leaves of a closing that was made at a moment what ctx shows: of what came for a bill what seenReceived has, and no money
-// without a bill that came to what is hidden.
+// seenClosing leaves of a closing, made at a moment, what ctx shows: of what came for a bill what
+// seenReceived has, and of money without a bill what isn't hidden.
 func (s *Store) seenClosing(ctx context.Context, c *payment.Closing, at time.Time) error {
 	limit := limitOf(ctx)
 	if limit == nil {
@@ -151,7 +151,7 @@ func (s *Store) seenClosing(ctx context.Context, c *payment.Closing, at time.Tim
 	hidden, err := readMap(ctx, s, func(row scanner) (id int64, r [2]int64, err error) {
 		err = row.Scan(&id, &r[0], &r[1])
 		return id, r, err
-	}, `SELECT r.id, r.transfer_amount, `+hiddenReceived("?2", "m.matched_at <= ?3")+` FROM payment_requests r
+	}, `SELECT r.id, r.transfer_amount, `+hiddenReceived("?2", "AND m.matched_at <= ?3")+` FROM payment_requests r
 		WHERE r.id IN (SELECT value FROM json_each(?1))`, joinIDs(bills), limit, at.Unix())
 	if err != nil {
 		return err

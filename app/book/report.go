@@ -181,8 +181,10 @@ func (s *Service) Report(ctx context.Context, accountID int64, asked ReportReque
 			r.Accounts = b.Title()
 		}
 	}
-	before, cashBefore, errBefore := asked.Before(), []Cash(nil), error(nil)
+	before := asked.Before()
 	before.By = ""
+	var cashBefore []Cash
+	var errBefore error
 	var reading sync.WaitGroup
 	reading.Go(func() { // meanwhile: a full year with many rules takes a second
 		errBefore = app.Protected(func() (err error) {

@@ -136,8 +136,8 @@ func (o Outgoing) sepayHeaders(userAgent, key string, now time.Time, body []byte
 		Header{"X-SePay-Signature", "sha256=" + Signature(key, append([]byte(stamp+"."), body...))})
 }
 
-// newSepayKey is 40 random letters and digits.
-func newSepayKey() string {
+// NewSepayKey is 40 random letters and digits.
+func NewSepayKey() string {
 	return rand.Text() + rand.Text()[:14]
 }
 

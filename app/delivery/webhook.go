@@ -257,7 +257,7 @@ func (s *Service) CreateWebhook(ctx context.Context, accountID int64, in Webhook
 	}
 	secret := cmp.Or(in.Secret, NewSecret())
 	if in.Secret == "" && in.Kind == WebhookSepay {
-		secret = newSepayKey()
+		secret = NewSepayKey()
 	}
 	w, made, err := s.store.CreateWebhook(ctx, Webhook{
 		AccountID: accountID, Name: strings.TrimSpace(in.Name), Kind: cmp.Or(in.Kind, WebhookStandard), URL: in.URL, Type: in.Type,
@@ -407,7 +407,7 @@ func (s *Service) RotateSecret(ctx context.Context, accountID, id int64, in Secr
 	}
 	secret := NewSecret()
 	if w.Kind == WebhookSepay {
-		secret = newSepayKey()
+		secret = NewSepayKey()
 	}
 	changed, err := s.store.ChangeSecrets(ctx, accountID, id, SecretsChange{Key: in.Key, Change: func(old Secrets) (Secrets, error) {
 		return old.Rotated(secret, in.Overlap, now), nil

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"baoco/app"
+	"baoco/app/delivery"
 )
 
 // Auth is how the calls of a source authenticate.
@@ -197,7 +198,7 @@ func (k ProviderKind) readSecret(auth Auth, secret string) (string, error) {
 			"là bắt buộc: nhà cung cấp cấp khoá này và ký bằng nó")
 	}
 	if auth == AuthAPIKey { // SePay's own guides want letters and digits only
-		return rand.Text() + rand.Text()[:14], nil
+		return delivery.NewSepayKey(), nil
 	}
 	return "bcs_" + app.RandomToken(), nil
 }
