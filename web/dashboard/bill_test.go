@@ -269,4 +269,11 @@ func TestBillThatHiddenNumbersPaid(t *testing.T) {
 	came("later", code(w, 2), 3000, "VA2", time.Now().Add(2*time.Second))
 	limited()
 	lan.Get("/shifts/1").Shows(t, "<dt>After the shift was closed</dt><dd>+3,000\u00a0₫</dd>")
+
+	// What the limited cashier closes is kept whole too.
+	thu.Submit("/till", "amount", "62000", "bank_account_id", "1").Goes(t, "/till/3")
+	came("AT THE END", "AT THE END", 9000, "VA2", time.Now())
+	thu.Post("/shifts/2/close", "cash", "", "note", "").Goes(t, "/shifts/2")
+	thu.Get("/shifts/2").Hides(t, "AT THE END")
+	lan.Get("/shifts/2").Shows(t, "AT THE END")
 }
