@@ -51,17 +51,16 @@ func (s *Service) Period(ctx context.Context, accountID int64, r Range, now time
 	return s.Days(ctx, accountID, 0, today-days+1, today)
 }
 
-// YesterdayByNow is the money in of yesterday up to the time of day of now, to
-// compare today's with. It is zero where yesterday had none until then. A time of day
-// that the clocks skipped yesterday is the moment at which they were set forward.
-func (s *Service) YesterdayByNow(ctx context.Context, accountID int64, now time.Time) (Amounts, error) {
-	yesterday := DayOf(now, s.zone) - 1
-	end, err := ParseTime(yesterday.String()+now.In(s.zone).Format(" 15:04:05"), s.zone)
+// InByNow is the money in of an earlier day up to the time of day of now, to compare
+// today's with. It is zero where that day had none until then. A time of day that the
+// clocks skipped on that day is the moment at which they were set forward.
+func (s *Service) InByNow(ctx context.Context, accountID int64, day Day, now time.Time) (Amounts, error) {
+	end, err := ParseTime(day.String()+now.In(s.zone).Format(" 15:04:05"), s.zone)
 	if err != nil {
 		return Amounts{}, err
 	}
 	page, err := s.Transactions(ctx, accountID, TransactionFilter{
-		Type: In, From: yesterday.Start(s.zone), To: end.Add(time.Second), Sums: true, Page: Page{Number: 1, Size: 1},
+		Type: In, From: day.Start(s.zone), To: end.Add(time.Second), Sums: true, Page: Page{Number: 1, Size: 1},
 	})
 	if err != nil {
 		return Amounts{}, err

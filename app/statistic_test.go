@@ -13,9 +13,9 @@ import (
 	"baoco/sqlitestore"
 )
 
-// TestYesterdayByNow: yesterday counts from its first second to the same second of
+// TestInByNow: yesterday counts from its first second to the same second of
 // the day, by the clock on the wall, money in only.
-func TestYesterdayByNow(t *testing.T) {
+func TestInByNow(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, zone, now string
@@ -64,7 +64,7 @@ func TestYesterdayByNow(t *testing.T) {
 				record("in"+strconv.Itoa(i), app.In, 1<<i, at(clock))
 				record("out"+strconv.Itoa(i), app.Out, 1000, at(clock))
 			}
-			got, err := w.Services.Ledger.YesterdayByNow(t.Context(), 1, now)
+			got, err := w.Services.Ledger.InByNow(t.Context(), 1, app.DayOf(now, w.Services.Ledger.Zone())-1, now)
 			apptest.Must(t, err)
 			if got != c.want {
 				t.Errorf("%+v, want %+v", got, c.want)

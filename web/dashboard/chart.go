@@ -69,13 +69,14 @@ type dayTotal struct {
 // totalView is a sum with its label, as its template gets it.
 type totalView struct {
 	view
-	Label string
-	Total dayTotal
+	Label  string
+	Total  dayTotal
+	Change string // against the time before; empty: nothing to say
 }
 
 // LabelTotal is for templates.
-func (v view) LabelTotal(en, vi string, total dayTotal) totalView {
-	return totalView{v, v.T(en, vi), total}
+func (v view) LabelTotal(en, vi string, total dayTotal, change string) totalView {
+	return totalView{v, v.T(en, vi), total, change}
 }
 
 // dayTotals are all days from first to last, including those without transactions.

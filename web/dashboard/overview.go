@@ -40,6 +40,7 @@ func (v view) PlanShown(s app.AccountStatus) bool {
 type overviewSums struct {
 	Today, Week, Month dayTotal
 	Yesterday          app.Amounts // money in of yesterday up to this time of day
+	LastWeek           app.Amounts // money in of last week up to this time of this weekday
 }
 
 var overviewRanges = []int{7, 14, 30, 90}
@@ -138,28 +139,32 @@ func (s *Server) readState(v *visit, data *overviewData) (err error) {
 func (s *Server) readSums(v *visit, sums *overviewSums, from app.Day, now time.Time) ([]dayTotal, error) {
 	today := app.DayOf(now, v.zone)
 	week, month := today.WeekStart(), today.MonthStart()
-	first := min(week, month, from)
+	first := min(week-7, month, from)
 	rows, err := s.Services.Ledger.Days(v.Context(), v.account.ID, 0, first, today)
 	if err != nil {
 		return nil, err
 	}
 	all := dayTotals(rows, first, today)
 	sums.Today, sums.Week, sums.Month = sumDays(all, today), sumDays(all, week), sumDays(all, month)
-	sums.Yesterday, err = s.Services.Ledger.YesterdayByNow(v.Context(), v.account.ID, now)
+	if sums.Yesterday, err = s.Services.Ledger.InByNow(v.Context(), v.account.ID, today-1, now); err != nil {
+		return nil, err
+	}
+	sums.LastWeek, err = s.Services.Ledger.InByNow(v.Context(), v.account.ID, today-7, now)
+	sums.LastWeek.Total += sumDays(all[week-7-first:today-7-first], week-7).In.Total
 	return all[from-first:], err
 }
 
-// Compared writes by how much the money in of today differs from that of yesterday
-// up to the same time of day.
-func (w words) Compared(today, yesterday int64) string {
-	switch change := w.change(today, yesterday); {
+// Compared writes by how much the money in differs from that of a time before, which en and vi name.
+func (w words) Compared(now, before int64, en, vi string) string {
+	than := w.T(en, vi)
+	switch change := w.change(now, before); {
 	case change == "":
 		return ""
 	case change == w.Number(0)+w.T("", nbsp)+"%":
-		return w.T("about the same as yesterday by this time", "gần bằng hôm qua cùng giờ")
-	case today >= inTimes*yesterday:
-		return change + w.T(" yesterday by this time", " hôm qua cùng giờ")
+		return w.T("about the same as ", "gần bằng ") + than
+	case now >= inTimes*before:
+		return change + " " + than
 	default:
-		return change + w.T(" on yesterday by this time", " so với hôm qua cùng giờ")
+		return change + w.T(" on ", " so với ") + than
 	}
 }

@@ -91,6 +91,27 @@ func TestComparedWithYesterday(t *testing.T) {
 	}
 }
 
+// This week is compared with last week up to this time of this weekday, not with all of it.
+func TestComparedWithLastWeek(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", access.RoleOwner)
+	w.Link("ACB", apptest.SomeAccount)
+	native := w.Native()
+	today := app.DayOf(time.Now(), w.Services.Ledger.Zone())
+	paid := map[app.Day]int64{today - 7: 100, today: 150}
+	if monday := today.WeekStart() - 7; monday != today-7 {
+		paid[monday], paid[today] = 300, 600
+	}
+	for later := today - 6; later < today.WeekStart(); later++ {
+		paid[later] = 10_000
+	}
+	for day, amount := range paid {
+		w.Names(webtest.Recorded, native, apptest.Transfer{ID: day.String(), Date: day.String(), Amount: amount})
+	}
+	w.Browser().SignIn("lan").Get("/").Shows(t, "This week", "+50% on last week by this time")
+}
+
 // TestNoticeOfSeveralWebhooks: the worst state is named, with how many are in it.
 func TestNoticeOfSeveralWebhooks(t *testing.T) {
 	t.Parallel()
