@@ -42,7 +42,7 @@ var browserPages = []string{
 	"/payer?name=NGUYEN+VAN+A",
 	"/payments/1/cancel", "/payments/99",
 	"/till", "/till/2", "/till/99", "/till/display", "/till/2/receipt", "/shifts", "/shifts/1", "/shifts/1?paper=58",
-	"/transactions/import", "/transactions/import/1/undo", "/day", "/day?date=2026-11-02",
+	"/transactions/import", "/transactions/import/1/undo", "/transactions/chosen?id=1&id=2", "/day", "/day?date=2026-11-02",
 	"/book", "/book/sheet?form=s1a&period=2026-11",
 	"/book/sheet?form=s2e&period=2026-11",
 	"/book/close?period=2026-10", "/book/open", "/book/revenue",

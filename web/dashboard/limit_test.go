@@ -56,6 +56,7 @@ var limitedRoutes = map[string][]string{
 		exportPath + "?format=csv&bank_account_id={bank}", exportPath + "?format=csv&q={word}", exportPath + "?format=csv&q={tail}",
 		exportPath + "?format=xlsx&min={amount}", exportPath + "?format=csv&delivery_state=failed",
 		exportPath + "?format=csv&from=1999-01-01&type=OUT",
+		exportPath + "?format=csv&id={transaction}",
 	},
 	"GET /transactions/import": {"/transactions/import"}, "POST /transactions/import": {"/transactions/import"},
 	"GET /transactions/import/{id}/undo":  {"/transactions/import/1/undo"},
@@ -65,7 +66,9 @@ var limitedRoutes = map[string][]string{
 	"GET /payer":                          {"/payer?name={word}"},
 	"POST /transactions/{id}/note": {"/transactions/{transaction}/note note=mine",
 		"/transactions/{transaction}/note note=mine&seen={note}"},
-	"POST /transactions/{id}/aside":   {"/transactions/{transaction}/aside aside=1"},
+	"GET /transactions/chosen": {"/transactions/chosen?id={transaction}"},
+	"POST /transactions/chosen": {"/transactions/chosen id={transaction}&aside=1", "/transactions/chosen id={transaction}&note=mine",
+		"/transactions/chosen id={transaction}&kind=loan"},
 	"POST /transactions/{id}/revenue": {"/transactions/{transaction}/revenue kind=loan"},
 
 	"GET /day": {"/day", "/day?date={yesterday}", "/day?date={long ago}", "/day?date={today}&paper=58", "/day?date=1998-01-01"},

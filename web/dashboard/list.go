@@ -238,7 +238,8 @@ func pagesOf(p app.Page, total int64, values url.Values, path string) pages {
 func (p pages) Newer() string { return p.link(p.Number-1, p.Print) }
 func (p pages) Older() string { return p.link(p.Number+1, p.Print) }
 
-// Printed is the address of the list as it is printed, and List that of the list.
+// Here is the address of the page, Printed that of the list as it is printed, and List that of the list.
+func (p pages) Here() string    { return p.link(p.Number, p.Print) }
 func (p pages) Printed() string { return p.link(1, true) }
 func (p pages) List() string    { return p.link(1, false) }
 

@@ -45,7 +45,7 @@ var harmlessTwice = []string{
 	"/login", "/login/code", "/login/passkey", "/logout", "/setup/{token}", "/look", "/system/backup", "/guide", "/guide/test",
 	"/tools/signature",
 	"/transactions/import", "/transactions/import/{id}/undo", "/transactions/{id}/note", "/transactions/{id}/part",
-	"/transactions/{id}/revenue", "/transactions/{id}/aside", "/transactions/{id}/refund",
+	"/transactions/{id}/revenue", "/transactions/chosen", "/transactions/{id}/refund",
 	"/book/close", "/book/open", "/book/heading", "/book/cash", "/book/opening",
 	"/book/revenue/rules", "/book/revenue/rules/{id}/remove",
 	"/webhooks/{id}/edit", "/webhooks/{id}/toggle", "/webhooks/{id}/test", "/webhooks/{id}/activate", "/webhooks/{id}/env",

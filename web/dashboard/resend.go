@@ -90,7 +90,7 @@ func readFailedFilter(v *visit, values url.Values) (delivery.Filter, error) {
 // planChosen counts as a resend would: a delivery counts once, however many of its
 // attempts were chosen.
 func (s *Server) planChosen(v *visit, texts []string, hooks []delivery.Webhook, data *resendData) error {
-	ids, err := readIDs(texts)
+	ids, err := readIDs(texts, delivery.ErrNoHistory)
 	if err != nil {
 		return err
 	}
@@ -158,6 +158,21 @@ func (d *resendData) refuse(err error) {
 	}
 }
 
+// withRefused adds to a text how many rows were refused, and each reason once.
+func withRefused(text, left app.Text, refused []error) app.Text {
+	if len(refused) == 0 {
+		return text
+	}
+	var why resendData
+	for _, err := range refused {
+		why.refuse(err)
+	}
+	for _, more := range append([]app.Text{left}, why.Refused...) {
+		text = app.Text{EN: text.EN + " " + more.EN, VI: text.VI + " " + more.VI}
+	}
+	return text
+}
+
 func (d *resendData) count(counts map[int64]int, hooks []delivery.Webhook) {
 	for _, w := range hooks {
 		if n := counts[w.ID]; n > 0 {
@@ -167,23 +182,22 @@ func (d *resendData) count(counts map[int64]int, hooks []delivery.Webhook) {
 	}
 }
 
-// readIDs reads the history records that were chosen: at least one, at most
-// what the pages of a list can hold.
-func readIDs(texts []string) ([]int64, error) {
+// readIDs reads the ids of the rows that were ticked in a list: at least one, at most what
+// the pages of a list can hold. unknown refuses what is no id.
+func readIDs(texts []string, unknown error) ([]int64, error) {
 	var ids []int64
 	for _, text := range texts {
 		id, ok := wire.ParseID(text)
 		if !ok {
-			return nil, delivery.ErrNoHistory
+			return nil, unknown
 		}
 		ids = append(ids, id)
 	}
 	if len(ids) == 0 {
-		return nil,
-			app.InvalidField("id", "is empty: select deliveries in the list first", "đang trống: hãy đánh dấu các lần gửi trong danh sách")
+		return nil, app.InvalidField("id", "is empty: select rows in the list first", "đang trống: hãy đánh dấu các dòng trong danh sách")
 	}
 	if len(ids) > app.MaxPageSize {
-		return nil, app.InvalidField("id", "can hold at most 100 deliveries", "chỉ được có tối đa 100 thông báo")
+		return nil, app.InvalidField("id", "can hold at most 100 rows", "chỉ được có tối đa 100 dòng")
 	}
 	return ids, nil
 }
@@ -200,7 +214,7 @@ func (s *Server) resendDeliveries(v *visit) error {
 			return err
 		}
 	} else {
-		ids, err := readIDs(v.PostForm["id"])
+		ids, err := readIDs(v.PostForm["id"], delivery.ErrNoHistory)
 		if err == nil {
 			r, err = s.Services.Deliveries.ResendMany(v.Context(), v.account.ID, ids, v.form.key, v.now)
 		}
@@ -213,18 +227,12 @@ func (s *Server) resendDeliveries(v *visit) error {
 
 // resent says how many deliveries were sent and how many weren't.
 func resent(r delivery.ResendResult) app.Text {
-	text := app.Textf("Deliveries being resent: %d.", "Đang gửi lại %d thông báo.", r.Count)
-	if n := len(r.Refused); n > 0 {
-		left := app.Textf(" Not resent: %d.", " Không gửi lại được: %d.", n)
-		text = app.Text{EN: text.EN + left.EN, VI: text.VI + left.VI}
+	var refused []error
+	for _, one := range r.Refused {
+		refused = append(refused, one.Err)
 	}
-	var why resendData
-	for _, refused := range r.Refused {
-		why.refuse(refused.Err)
-	}
-	for _, reason := range why.Refused {
-		text = app.Text{EN: text.EN + " " + reason.EN, VI: text.VI + " " + reason.VI}
-	}
+	text := withRefused(app.Textf("Deliveries being resent: %d.", "Đang gửi lại %d thông báo.", r.Count),
+		app.Textf("Not resent: %d.", "Không gửi lại được: %d.", len(refused)), refused)
 	if r.More {
 		text.EN += " There are more: resend again for the rest."
 		text.VI += " Vẫn còn nữa: hãy gửi lại tiếp phần còn lại."

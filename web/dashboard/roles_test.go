@@ -39,7 +39,8 @@ o a d c  GET  /transactions/{id}
 o a - -  POST /transactions/{id}/note
 o a - -  POST /transactions/{id}/revenue
 o - - -  POST /transactions/{id}/part
-o a - -  POST /transactions/{id}/aside
+o a - -  GET  /transactions/chosen
+o a - -  POST /transactions/chosen
 o a - -  POST /transactions/{id}/refund
 o a - -  GET  /payer
 o a - -  GET  /payments

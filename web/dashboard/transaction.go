@@ -34,7 +34,12 @@ func transactionPath(id int64) string { return "/transactions/" + strconv.Format
 
 // pageTransaction is the transaction that the path names.
 func (s *Server) pageTransaction(v *visit) (app.Transaction, error) {
-	t, err := s.Services.Ledger.Transaction(v.Context(), v.account.ID, v.pathID())
+	return s.transactionOf(v, v.pathID())
+}
+
+// transactionOf is a transaction that the visitor may see.
+func (s *Server) transactionOf(v *visit, id int64) (app.Transaction, error) {
+	t, err := s.Services.Ledger.Transaction(v.Context(), v.account.ID, id)
 	if err == nil && !v.sees(t) {
 		err = app.ErrNoTransaction
 	}

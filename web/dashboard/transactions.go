@@ -93,7 +93,8 @@ type dayRows struct {
 // day, rowsView all of them. Filtered says that there may be others.
 type rowView struct {
 	words
-	Row transactionRow
+	Row  transactionRow
+	Tick bool // it can be ticked
 }
 
 type dayView struct {
@@ -105,12 +106,16 @@ type rowsView struct {
 	view
 	Days     []dayRows
 	Filtered bool
+	Tick     bool
 }
 
-// Rows, Day and Row are for templates.
-func (v view) Rows(days []dayRows, filtered bool) rowsView { return rowsView{v, days, filtered} }
-func (v rowsView) Day(day dayRows) dayView                 { return dayView{v.words, day} }
-func (v rowsView) Row(row transactionRow) rowView          { return rowView{v.words, row} }
+// Rows, Ticked, Day and Row are for templates. The rows of Ticked can be ticked.
+func (v view) Rows(days []dayRows, filtered bool) rowsView { return rowsView{v, days, filtered, false} }
+func (v view) Ticked(days []dayRows, filtered bool) rowsView {
+	return rowsView{v, days, filtered, true}
+}
+func (v rowsView) Day(day dayRows) dayView        { return dayView{v.words, day} }
+func (v rowsView) Row(row transactionRow) rowView { return rowView{v.words, row, v.Tick} }
 
 // groupByDay groups rows that follow each other. A search is in the order in which
 // transactions were recorded, so a day may come again further down; only its first
@@ -298,6 +303,14 @@ func (s *Server) exportTransactions(v *visit) error {
 	if err := e.readFormat(values); err != nil {
 		return err
 	}
+	var ticked []app.Transaction
+	if values.Has("id") {
+		var err error
+		if ticked, err = s.chosen(v, values["id"]); err != nil {
+			return err
+		}
+		slices.Reverse(ticked) // the oldest first, as in each file
+	}
 	banks, err := s.Services.Ledger.BankAccounts(v.Context(), v.account.ID)
 	if err != nil {
 		return err
@@ -321,12 +334,18 @@ func (s *Server) exportTransactions(v *visit) error {
 	for _, c := range v.filtersOf("", []string{"q", "type", "min", "max", "delivery_state", "payment_code", "revenue"}, words).Chips {
 		also = append(also, c.Text)
 	}
+	if ticked != nil {
+		also = append(also, v.Count(int64(len(ticked)), "selected transaction", "selected transactions", "giao dịch đã chọn"))
+	}
 	extra.Filter = strings.Join(also, ", ")
 	e.begin = func(format sheet.Format, w io.Writer, lang app.Lang, zone *time.Location) (sheet.Writer[app.Transaction], error) {
 		return sheet.New(format, w, lang, zone, extra)
 	}
 	e.name = exportName("baoco", f.From, f.To, v.now.In(v.zone))
 	return e.send(func(ctx context.Context) error {
+		if ticked != nil {
+			return e.add(ticked)
+		}
 		return s.Services.Ledger.ExportTransactions(ctx, v.account.ID, f, e.add)
 	})
 }

@@ -28,10 +28,7 @@ type unmatchedList struct {
 // maxWaiting is how many transactions that wait for a person are shown at once.
 const maxWaiting = 50
 
-func (s *Server) unmatchedPage(v *visit) error { return s.showUnmatched(v, nil) }
-
-// showUnmatched shows the page. refused is why an action was refused.
-func (s *Server) showUnmatched(v *visit, refused error) error {
+func (s *Server) unmatchedPage(v *visit) error {
 	waiting, err := s.Services.Payments.WaitingForPerson(v.Context(), v.account.ID, v.now)
 	if err != nil {
 		return err
@@ -54,23 +51,5 @@ func (s *Server) showUnmatched(v *visit, refused error) error {
 		return err
 	}
 	d.Pages = pagesOf(rest.Page, d.Rest.Total, url.Values{}, unmatchedPath)
-	return s.render(v, refused, pageHead{"unmatched", "payments", app.Text{EN: "Money without a request", VI: "Tiền chưa ghép"}}, d)
-}
-
-// putAside notes that a transaction belongs to no order, or undoes that.
-func (s *Server) putAside(v *visit) error {
-	aside := v.PostFormValue("aside") == "1"
-	done := app.Text{EN: "Taken back: it is unmatched again.", VI: "Đã đưa về lại tiền chưa ghép."}
-	if aside {
-		done = app.Text{EN: "Put aside. It stands at the end of this page, where this can be undone.",
-			VI: "Đã để riêng. Khoản này nằm ở cuối trang, có thể hoàn tác ở đó."}
-	}
-	t, err := s.pageTransaction(v)
-	if err != nil {
-		return err
-	}
-	if err := s.Services.Payments.PutAside(v.Context(), v.account.ID, t.ID, aside); err != nil {
-		return s.showUnmatched(v, err)
-	}
-	return s.redirect(v, unmatchedPath, done)
+	return s.render(v, nil, pageHead{"unmatched", "payments", app.Text{EN: "Money without a request", VI: "Tiền chưa ghép"}}, d)
 }

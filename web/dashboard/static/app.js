@@ -56,13 +56,17 @@ countDown();
 setInterval(countDown, 1000);
 document.addEventListener("refreshed", countDown);
 
-// The browser prints without a button too.
-function showPrint() {
-  for (const button of $$("[data-print]")) button.hidden = false;
+// The browser prints without a button too, and rows are ticked without the box at their head.
+function showHelpers() {
+  for (const helper of $$("[data-print], [data-tick-all]")) helper.hidden = false;
 }
-showPrint();
-document.addEventListener("refreshed", showPrint);
+showHelpers();
+document.addEventListener("refreshed", showHelpers);
 document.addEventListener("click", (event) => { if (event.target.closest("[data-print]")) print(); });
+document.addEventListener("change", ({ target: all }) => {
+  if (!("tickAll" in all.dataset)) return;
+  for (const box of $$("input[name=id]", all.form)) box.checked = all.checked;
+});
 
 if ($("[data-print-now]")) print();
 

@@ -1,0 +1,157 @@
+package dashboard
+
+import (
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"baoco/app"
+	"baoco/app/book"
+	"baoco/app/payment"
+)
+
+// chosenPath is the page of what to do with the transactions that were ticked in a list.
+const chosenPath = "/transactions/chosen"
+
+// chosenData is that page.
+type chosenData struct {
+	IDs       []string
+	Days      []dayRows
+	Sums      app.Flow
+	Exports   exports
+	Unmatched bool // the account has money without a payment request
+	Aside     bool // and some of it was put aside
+	Note      string
+	Back      string
+}
+
+// Count is for templates.
+func (d chosenData) Count() int64 { return int64(len(d.IDs)) }
+
+func (s *Server) chosenPage(v *visit) error {
+	return s.showChosen(v, v.URL.Query(), nil)
+}
+
+// showChosen shows the page. refused is why what was asked for all of them isn't done.
+func (s *Server) showChosen(v *visit, values url.Values, refused error) error {
+	d := chosenData{Back: localPath(values.Get("back")), Note: values.Get("note")}
+	list, err := s.chosen(v, values["id"])
+	if refused == nil {
+		refused = err
+	}
+	if err := s.fillChosen(v, &d, list); err != nil {
+		return err
+	}
+	return s.render(v, refused, pageHead{"chosen", "transactions", app.Text{EN: "Selected transactions", VI: "Giao dịch đã chọn"}}, d)
+}
+
+func (s *Server) fillChosen(v *visit, d *chosenData, list []app.Transaction) error {
+	ids := make([]int64, len(list))
+	for i, t := range list {
+		ids[i] = t.ID
+		d.IDs = append(d.IDs, strconv.FormatInt(t.ID, 10))
+		sums := &d.Sums.In
+		if t.Type == app.Out {
+			sums = &d.Sums.Out
+		}
+		sums.Total += t.Amount
+		sums.Count++
+	}
+	d.Exports = exportLinks(exportPath, url.Values{"id": d.IDs})
+	deliveries, err := s.deliveriesOf(v, ids)
+	if err != nil {
+		return err
+	}
+	rows := make([]transactionRow, len(list))
+	for i, t := range list {
+		rows[i] = transactionRow{t, deliveries[t.ID]}
+	}
+	if d.Days, err = s.groupByDay(v, rows, false); err != nil {
+		return err
+	}
+	for aside, some := range map[bool]*bool{false: &d.Unmatched, true: &d.Aside} {
+		_, n, err := s.Services.Payments.UnmatchedTransactions(v.Context(), v.account.ID, payment.UnmatchedFilter{Aside: aside}, v.now)
+		if err != nil {
+			return err
+		}
+		*some = n > 0
+	}
+	return nil
+}
+
+// chosen reads the transactions that were ticked, newest first.
+func (s *Server) chosen(v *visit, texts []string) ([]app.Transaction, error) {
+	ids, err := readIDs(texts, app.ErrNoTransaction)
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(ids)
+	var list []app.Transaction
+	for _, id := range slices.Compact(ids) {
+		t, err := s.transactionOf(v, id)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, t)
+	}
+	slices.SortStableFunc(list, func(a, b app.Transaction) int { return b.Time.Compare(a.Time) })
+	return list, nil
+}
+
+// changeChosen does one thing with each of the ticked transactions, and says with how many it
+// couldn't be done.
+func (s *Server) changeChosen(v *visit) error {
+	chosen, err := s.chosen(v, v.PostForm["id"])
+	if err != nil {
+		return s.showChosen(v, v.PostForm, err)
+	}
+	done := 0
+	var refused []error
+	for _, t := range chosen {
+		switch err := s.changeOne(v, t); {
+		case err == nil:
+			done++
+		case app.CodeOf(err) == app.CodeConflict:
+			refused = append(refused, err)
+		case app.CodeOf(err) == app.CodeValidation:
+			return s.showChosen(v, v.PostForm, err) // it is so for each of them
+		default:
+			return err
+		}
+	}
+	return s.redirect(v, localPath(v.PostFormValue("back")), withRefused(
+		changedText(v.PostFormValue("aside"), done), app.Textf("Not changed: %d.", "Không sửa được: %d.", len(refused)), refused))
+}
+
+func changedText(aside string, done int) app.Text {
+	switch aside {
+	case "":
+		return app.Textf("Transactions changed: %d.", "Đã sửa %d giao dịch.", done)
+	case "1":
+		return app.Textf("Put aside: %d. What was put aside stands at the end of the list, where this can be undone.",
+			"Đã để riêng: %d. Tiền để riêng nằm ở cuối danh sách, có thể hoàn tác ở đó.", done)
+	default:
+		return app.Textf("Taken back: %d. This money is unmatched again.", "Đã đưa về lại tiền chưa ghép: %d.", done)
+	}
+}
+
+// errHasNote keeps the note that somebody wrote before.
+var errHasNote = app.Refused(app.CodeConflict, app.Text{EN: "A note that is there already stays.", VI: "Ghi chú đã có được giữ nguyên."})
+
+// changeOne does with a transaction what the form asks.
+func (s *Server) changeOne(v *visit, t app.Transaction) error {
+	switch kind, note := book.Kind(v.PostFormValue("kind")), v.PostFormValue("note"); {
+	case v.PostForm.Has("aside"):
+		return s.Services.Payments.PutAside(v.Context(), v.account.ID, t.ID, v.PostFormValue("aside") == "1")
+	case kind != "":
+		_, err := s.Services.Books.SetMark(v.Context(), v.account.ID, t.ID, book.Mark{Kind: kind, Note: v.PostFormValue("revenue_note")})
+		return err
+	case strings.TrimSpace(note) == "":
+		return app.InvalidField("note", "is empty", "đang trống")
+	case t.Note != "":
+		return errHasNote
+	default:
+		return s.Services.Ledger.SetNote(v.Context(), v.account.ID, t.ID, "", app.Note{Text: note, ChangedAt: v.now, ChangedBy: v.user.Name})
+	}
+}
