@@ -60,7 +60,7 @@ func TestBrowserHistory(t *testing.T) {
 	do(t, dir, "webhook", "toggle", "4")
 	tools.drive(t, "pages.mjs", map[string]any{"base": p.url, "name": "lan", "password": browserPassword, "paths": []string{
 		"/deliveries", "/deliveries?status=waiting", "/deliveries?status=x&q=%3Cscript%3E", "/deliveries/1", "/deliveries/4", "/deliveries/5",
-		"/deliveries/resend?id=1&id=7", "/deliveries/resend?failed=all", "/transactions/1",
+		"/deliveries/resend?row=1&row=7", "/deliveries/resend?failed=all", "/transactions/1",
 	}})
 }
 

@@ -94,6 +94,21 @@ await call('FT7', 7000, 'row seven');
 await within(5000, 'the list is not live', hasRow(page), 'row seven');
 check(await page.inputValue('[name=q]') === 'typed' && await page.evaluate(() => document.querySelector('details.more').open), 'a change of the page took what was typed or closed what was open');
 
+// A list keeps its rows, and what is ticked in it, while others come.
+for (const path of ['/transactions', '/deliveries']) {
+  await page.goto(job.base + path);
+  await isLive(page);
+  const row = page.locator('#rows tr[id]:has([name=row])').first(), kept = `#${await row.getAttribute('id')} [name=row]`;
+  await row.locator('[name=row]').check();
+  await page.evaluate(() => document.activeElement.blur());
+  await page.mouse.move(0, 0);
+  for (const text of ['row ticked', 'row after it']) {
+    await call(text + path, 7000, text + path);
+    await within(5000, `${path}: a row never came while another was ticked`, hasRow(page), text + path);
+    check(await page.isChecked(kept, { timeout: 1000 }).catch(() => false), `${path}: what was ticked is not ticked any more`);
+  }
+}
+
 // Eight tabs over HTTP/1.1: a browser has six connections, and no tab may wait.
 const tabs = [];
 for (let i = 0; i < 8; i++) {

@@ -440,7 +440,7 @@ func TestDeedsOfPages(t *testing.T) {
 	w.File(func(db *sql.DB) error {
 		return db.QueryRow(`SELECT max(id) FROM attempts WHERE delivery_id = ?`, original).Scan(&history)
 	})
-	d.through("POST /deliveries/resend", app.DeedDeliveryResend, original+2, post(b, "/deliveries/resend", "id", fmt.Sprint(history)))
+	d.through("POST /deliveries/resend", app.DeedDeliveryResend, original+2, post(b, "/deliveries/resend", "row", fmt.Sprint(history)))
 	w.Change(`UPDATE deliveries SET state = 2, due_ms = NULL, attempts = 6`)
 	d.through("POST /webhooks/{id}/replay", app.DeedWebhookReplay, 1, post(b, "/webhooks/1/replay"))
 	d.through("POST /webhooks/{id}/toggle", app.DeedWebhookChange, 1, post(b, "/webhooks/1/toggle"))
@@ -455,7 +455,7 @@ func TestDeedsOfPages(t *testing.T) {
 		post(b, "/payments", "amount", "200.000", "bank_account_id", "1", "expires_in", "15"))
 	d.through("POST /payments/{id}/match", app.DeedPaymentMatch, 1, post(b, "/payments/1/match", "transaction_id", fmt.Sprint(first)))
 	d.through("POST /payments/{id}/unmatch", app.DeedPaymentUnmatch, 1, post(b, "/payments/1/unmatch", "transaction_id", fmt.Sprint(first)))
-	d.through("POST /transactions/chosen", payment.DeedPutAside, first, post(b, "/transactions/chosen", "id", fmt.Sprint(first), "aside", "1"))
+	d.through("POST /transactions/chosen", payment.DeedPutAside, first, post(b, "/transactions/chosen", "row", fmt.Sprint(first), "aside", "1"))
 	out := paidOut(w.World, "refund", 1000, "hoan tien")
 	d.through("POST /transactions/{id}/refund", payment.DeedRefund, out,
 		post(b, "/transactions/"+fmt.Sprint(out)+"/refund", "of", fmt.Sprint(first)))

@@ -36,7 +36,7 @@ func (s *Server) chosenPage(v *visit) error {
 // showChosen shows the page. refused is why what was asked for all of them isn't done.
 func (s *Server) showChosen(v *visit, values url.Values, refused error) error {
 	d := chosenData{Back: localPath(values.Get("back")), Note: values.Get("note")}
-	list, err := s.chosen(v, values["id"])
+	list, err := s.chosen(v, values["row"])
 	if refused == nil {
 		refused = err
 	}
@@ -58,7 +58,7 @@ func (s *Server) fillChosen(v *visit, d *chosenData, list []app.Transaction) err
 		sums.Total += t.Amount
 		sums.Count++
 	}
-	d.Exports = exportLinks(exportPath, url.Values{"id": d.IDs})
+	d.Exports = exportLinks(exportPath, url.Values{"row": d.IDs})
 	deliveries, err := s.deliveriesOf(v, ids)
 	if err != nil {
 		return err
@@ -102,7 +102,7 @@ func (s *Server) chosen(v *visit, texts []string) ([]app.Transaction, error) {
 // changeChosen does one thing with each of the ticked transactions, and says with how many it
 // couldn't be done.
 func (s *Server) changeChosen(v *visit) error {
-	chosen, err := s.chosen(v, v.PostForm["id"])
+	chosen, err := s.chosen(v, v.PostForm["row"])
 	if err != nil {
 		return s.showChosen(v, v.PostForm, err)
 	}

@@ -15,16 +15,16 @@ import (
 func TestChosen(t *testing.T) {
 	t.Parallel()
 	w, lan := dayWorld(t)
-	lan.Get("/transactions").Shows(t, `name="id" value="3"`, `action="/transactions/chosen"`, `name="back" value="/transactions?page=1"`)
-	lan.Get("/").Hides(t, `name="id" value="3"`)
+	lan.Get("/transactions").Shows(t, `name="row" value="3"`, `action="/transactions/chosen"`, `name="back" value="/transactions?page=1"`)
+	lan.Get("/").Hides(t, `name="row" value="3"`)
 	const path, back = "/transactions/chosen", "/transactions?page=1"
-	page := lan.Get(path + "?id=3&id=5&id=4&id=3&back=%2Ftransactions%3Fpage%3D1")
+	page := lan.Get(path + "?row=3&row=5&row=4&row=3&back=%2Ftransactions%3Fpage%3D1")
 	page.Shows(t, "3 transactions", "+500,000\u00a0₫", "−50,000\u00a0₫", `href="/transactions?page=1"`)
-	page.Hides(t, "Belongs to no order", `name="id" value="2"`)
+	page.Hides(t, "Belongs to no order", `name="row" value="2"`)
 
 	change := func(fields ...string) {
 		t.Helper()
-		lan.Post(path, append([]string{"id", "3", "id", "4", "id", "5", "back", back}, fields...)...).Goes(t, back)
+		lan.Post(path, append([]string{"row", "3", "row", "4", "row", "5", "back", back}, fields...)...).Goes(t, back)
 	}
 	lan.Post("/transactions/4/note", "note", "older").Goes(t, "/transactions/4")
 	change("note", "counted by Hoa")
@@ -40,33 +40,33 @@ func TestChosen(t *testing.T) {
 	change("kind", "revenue")
 	lan.Get("/transactions/3").Hides(t, "Not revenue:")
 
-	for _, wrong := range [][]string{{"id", "3", "note", " "}, {"id", "3", "kind", "gift"}, {"note", "no row"}} {
+	for _, wrong := range [][]string{{"row", "3", "note", " "}, {"row", "3", "kind", "gift"}, {"note", "no row"}} {
 		lan.Post(path, wrong...).WantStatus(t, http.StatusUnprocessableEntity)
 	}
-	lan.Post(path, "id", "3", "id", "99", "kind", "loan").WantStatus(t, http.StatusNotFound)
+	lan.Post(path, "row", "3", "row", "99", "kind", "loan").WantStatus(t, http.StatusNotFound)
 	lan.Get("/transactions/3").Hides(t, "Not revenue:")
 	lan.Get(path).Shows(t, "select rows in the list first")
-	lan.Get(path+"?id=x").WantStatus(t, http.StatusNotFound)
-	lan.Get(path+"?"+strings.Repeat("id=3&", app.MaxPageSize+1)).WantStatus(t, http.StatusUnprocessableEntity)
-	lan.Post(path, "id", "3", "kind", "loan", "back", "//evil.vn").Goes(t, "/")
+	lan.Get(path+"?row=x").WantStatus(t, http.StatusNotFound)
+	lan.Get(path+"?"+strings.Repeat("row=3&", app.MaxPageSize+1)).WantStatus(t, http.StatusUnprocessableEntity)
+	lan.Post(path, "row", "3", "kind", "loan", "back", "//evil.vn").Goes(t, "/")
 
 	// Where the shop asks for money, what belongs to no order is put aside.
 	w.CodePattern("DH")
 	w.PaymentRequest(payment.RequestCreate{Amount: 30_000, BankAccountID: 1})
 	paid(w.World, "other", 30_000, "like one")
 	const id = "9"
-	lan.Get(path+"?id="+id).Shows(t, "Belongs to no order")
-	lan.Get("/payments/unmatched").Shows(t, `name="id" value="`+id+`" form="ticked"`)
-	lan.Post(path, "id", id, "aside", "1").Goes(t, "/")
-	lan.Get(path+"?id="+id).Shows(t, "Take back")
+	lan.Get(path+"?row="+id).Shows(t, "Belongs to no order")
+	lan.Get("/payments/unmatched").Shows(t, `name="row" value="`+id+`" form="ticked"`)
+	lan.Post(path, "row", id, "aside", "1").Goes(t, "/")
+	lan.Get(path+"?row="+id).Shows(t, "Take back")
 }
 
 // The file of ticked transactions has them alone, the oldest first.
 func TestChosenExport(t *testing.T) {
 	t.Parallel()
 	w, lan := dayWorld(t)
-	lan.Get("/transactions/chosen?id=5&id=3").Shows(t, `href="/transactions/export?format=xlsx&id=5&id=3"`)
-	rows := strings.Split(strings.TrimSpace(lan.Get("/transactions/export?format=csv&id=5&id=3").Body), "\r\n")
+	lan.Get("/transactions/chosen?row=5&row=3").Shows(t, `href="/transactions/export?format=xlsx&row=5&row=3"`)
+	rows := strings.Split(strings.TrimSpace(lan.Get("/transactions/export?format=csv&row=5&row=3").Body), "\r\n")
 	var found []string
 	for _, row := range rows {
 		for _, id := range []string{"3", "5"} {
@@ -78,8 +78,8 @@ func TestChosenExport(t *testing.T) {
 	if strings.Join(found, " ") != "3 5" {
 		t.Errorf("rows %v", found)
 	}
-	lan.Get("/transactions/export?format=csv&id=99").WantStatus(t, http.StatusNotFound)
+	lan.Get("/transactions/export?format=csv&row=99").WantStatus(t, http.StatusNotFound)
 	w.User(1, "hoa", access.RoleCashier)
 	hoa := w.Browser().SignIn("hoa")
-	hoa.Get("/transactions").Hides(t, `name="id"`, "/transactions/chosen")
+	hoa.Get("/transactions").Hides(t, `name="row"`, "/transactions/chosen")
 }

@@ -144,7 +144,7 @@ func TestHistoryIsTheOwners(t *testing.T) {
 	history := itoa(w.Attempts(1, 6)[0].ID)
 
 	lan, cashier, stranger, nobody := w.Browser().SignIn("lan"), w.Browser().SignIn("cashier"), w.Browser().SignIn("stranger"), w.Browser()
-	for _, path := range []string{"/deliveries", "/deliveries/1", "/deliveries/resend?id=" + history, "/deliveries/resend?failed=all"} {
+	for _, path := range []string{"/deliveries", "/deliveries/1", "/deliveries/resend?row=" + history, "/deliveries/resend?failed=all"} {
 		lan.Get(path).WantStatus(t, http.StatusOK)
 		cashier.Get(path).WantStatus(t, http.StatusForbidden)
 		if a := nobody.Get(path); a.Status != http.StatusSeeOther || !strings.HasPrefix(a.Header.Get("Location"), "/login") {
@@ -152,7 +152,7 @@ func TestHistoryIsTheOwners(t *testing.T) {
 		}
 	}
 	for _, b := range []*webtest.Browser{cashier, stranger, nobody} {
-		for _, form := range [][]string{{"id", history}, {"failed", "all"}, {"failed", "all", "webhook_id", itoa(hook.ID)}} {
+		for _, form := range [][]string{{"row", history}, {"failed", "all"}, {"failed", "all", "webhook_id", itoa(hook.ID)}} {
 			b.Submit("/deliveries/resend", form...)
 		}
 		b.Submit("/deliveries/1/resend")
@@ -163,7 +163,7 @@ func TestHistoryIsTheOwners(t *testing.T) {
 	for path, status := range map[string]int{
 		"/deliveries/1": http.StatusNotFound, "/deliveries/99": http.StatusNotFound, "/deliveries/01": http.StatusNotFound,
 		"/deliveries/x":                    http.StatusNotFound,
-		"/deliveries/resend?id=" + history: http.StatusNotFound, "/deliveries?webhook_id=" + itoa(hook.ID): http.StatusUnprocessableEntity,
+		"/deliveries/resend?row=" + history: http.StatusNotFound, "/deliveries?webhook_id=" + itoa(hook.ID): http.StatusUnprocessableEntity,
 		"/deliveries?transaction_id=" + itoa(transaction):                   http.StatusUnprocessableEntity,
 		"/deliveries/resend?failed=all&webhook_id=" + itoa(hook.ID):         http.StatusUnprocessableEntity,
 		"/deliveries/resend?failed=all&transaction_id=" + itoa(transaction): http.StatusUnprocessableEntity,

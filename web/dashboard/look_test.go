@@ -68,7 +68,7 @@ func TestLookAfterAnAction(t *testing.T) {
 				t.Errorf("POST %s leads back to %s", path, to)
 			}
 			if a := b.Get(to); a.Status == http.StatusMethodNotAllowed || id == "1" && !strings.Contains(p.Path, "{medium}") && a.Status >= 400 &&
-				a.Status != http.StatusForbidden && to != "/deliveries/resend" {
+				a.Status != http.StatusForbidden && to != "/deliveries/resend" && to != "/transactions/chosen" {
 				t.Errorf("POST %s leads back to %s: %d", path, to, a.Status)
 			}
 		}

@@ -117,13 +117,13 @@ func TestMoneyWithoutCode(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	// What was put aside meanwhile isn't taken.
-	lan.Post("/transactions/chosen", "id", "1", "aside", "1", "back", "/payments/unmatched").Goes(t, "/payments/unmatched")
+	lan.Post("/transactions/chosen", "row", "1", "aside", "1", "back", "/payments/unmatched").Goes(t, "/payments/unmatched")
 	for _, tap := range []string{"take", "ask"} {
 		refused := thu.Post("/till/1/"+tap, append(form, "once", webtest.FormKey())...)
 		refused.WantStatus(t, http.StatusConflict)
 		refused.Shows(t, "This money was put aside")
 	}
-	lan.Post("/transactions/chosen", "id", "1", "aside", "0", "back", "/payments/unmatched").Goes(t, "/payments/unmatched")
+	lan.Post("/transactions/chosen", "row", "1", "aside", "0", "back", "/payments/unmatched").Goes(t, "/payments/unmatched")
 	// What names another order isn't taken.
 	paid(w.World, "2", 50_000, "don D H 1 2 3")
 	thu.Get("/till/1").Shows(t, "Its content may name another order.")

@@ -174,17 +174,17 @@ func TestPutAside(t *testing.T) {
 	lan.Get("/payments").Shows(t, "Money without a request (2)")
 	lan.Get(path).Shows(t, "Money without a request (2)", "May be for a request (2)", "Without a likely request (1)", "like none")
 	lan.Get(path).Hides(t, "Put aside: belongs to no order")
-	lan.Post("/transactions/chosen", "id", "1", "aside", "1", "back", path).Goes(t, path)
+	lan.Post("/transactions/chosen", "row", "1", "aside", "1", "back", path).Goes(t, path)
 	lan.Get(path).Shows(t, "Money without a request (1)", "May be for a request (1)", "Put aside: belongs to no order (1)")
-	lan.Post("/transactions/chosen", "id", "1", "aside", "0", "back", path).Goes(t, path)
+	lan.Post("/transactions/chosen", "row", "1", "aside", "0", "back", path).Goes(t, path)
 	lan.Get(path).Shows(t, "May be for a request (2)")
-	lan.Post("/transactions/chosen", "id", "1", "id", "2", "id", "3", "aside", "1", "back", path).Goes(t, path)
+	lan.Post("/transactions/chosen", "row", "1", "row", "2", "row", "3", "aside", "1", "back", path).Goes(t, path)
 	lan.Get(path).Shows(t, "Put aside: 3.")
 	none := lan.Get(path)
 	none.Shows(t, "There is none.", "belongs to no order (3)")
 	none.Hides(t, "Money without a request (", "Without a likely request")
 	lan.Post("/payments/1/match", "transaction_id", "2").Goes(t, "/payments/1") // also what was put aside
-	lan.Post("/transactions/chosen", "id", "2", "aside", "0", "back", path).Goes(t, path)
+	lan.Post("/transactions/chosen", "row", "2", "aside", "0", "back", path).Goes(t, path)
 	lan.Get(path).Shows(t, "Taken back: 0.", "Not changed: 1. This transaction is not unmatched money", "belongs to no order (2)")
 }
 

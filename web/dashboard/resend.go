@@ -45,7 +45,7 @@ func (s *Server) resendPage(v *visit) error {
 	if data.Failed {
 		err = s.planFailed(v, values, hooks, &data)
 	} else {
-		err = s.planChosen(v, values["id"], hooks, &data)
+		err = s.planChosen(v, values["row"], hooks, &data)
 	}
 	return s.render(v, err, pageHead{"resend", "deliveries", app.Text{EN: "Resend", VI: "Gửi lại"}}, data)
 }
@@ -116,7 +116,7 @@ func (s *Server) planChosen(v *visit, texts []string, hooks []delivery.Webhook, 
 		}
 		counts[a.Delivery.WebhookID]++
 		chosen = append(chosen, a.Delivery)
-		data.Fields.Add("id", strconv.FormatInt(id, 10))
+		data.Fields.Add("row", strconv.FormatInt(id, 10))
 	}
 	data.count(counts, hooks)
 	return s.noteResent(v, chosen, data)
@@ -194,10 +194,10 @@ func readIDs(texts []string, unknown error) ([]int64, error) {
 		ids = append(ids, id)
 	}
 	if len(ids) == 0 {
-		return nil, app.InvalidField("id", "is empty: select rows in the list first", "đang trống: hãy đánh dấu các dòng trong danh sách")
+		return nil, app.InvalidField("row", "is empty: select rows in the list first", "đang trống: hãy đánh dấu các dòng trong danh sách")
 	}
 	if len(ids) > app.MaxPageSize {
-		return nil, app.InvalidField("id", "can hold at most 100 rows", "chỉ được có tối đa 100 dòng")
+		return nil, app.InvalidField("row", "can hold at most 100 rows", "chỉ được có tối đa 100 dòng")
 	}
 	return ids, nil
 }
@@ -214,7 +214,7 @@ func (s *Server) resendDeliveries(v *visit) error {
 			return err
 		}
 	} else {
-		ids, err := readIDs(v.PostForm["id"], delivery.ErrNoHistory)
+		ids, err := readIDs(v.PostForm["row"], delivery.ErrNoHistory)
 		if err == nil {
 			r, err = s.Services.Deliveries.ResendMany(v.Context(), v.account.ID, ids, v.form.key, v.now)
 		}

@@ -47,7 +47,7 @@ func TestResendOne(t *testing.T) {
 	w.Until("the resend is delivered", func() bool { return delivered(w) == 1 })
 	page = b.Get("/deliveries/7").Body
 	for _, part := range []string{"Resending as this new delivery", `Resend of</dt><dd><a href="/deliveries/1">`, "Notified",
-		"/deliveries/resend?id="} {
+		"/deliveries/resend?row="} {
 		if !strings.Contains(page, part) {
 			t.Errorf("the resend's page has no %q", part)
 		}
@@ -58,7 +58,7 @@ func TestResendOne(t *testing.T) {
 	if page := b.Get("/deliveries/1").Body; strings.Contains(page, `action="/deliveries/1/resend"`) {
 		t.Error("one click would tell the shop once more what it knows")
 	}
-	confirm := regexp.MustCompile(`/deliveries/resend\?id=\d+`).FindString(b.Get("/deliveries/1").Body)
+	confirm := regexp.MustCompile(`/deliveries/resend\?row=\d+`).FindString(b.Get("/deliveries/1").Body)
 	if page := b.Get(confirm).Body; !strings.Contains(page, "1 of these were already received") {
 		t.Error("nothing says that the shop knows already")
 	}
@@ -78,7 +78,7 @@ func TestResendWhatIsBeingResent(t *testing.T) {
 	w.Attempts(1, 37)
 	b.Submit("/deliveries/1/resend").Goes(t, "/deliveries/7")
 	b.Get("/deliveries/7").Shows(t, "This is the resend: nothing more was sent.")
-	ask := regexp.MustCompile(`/deliveries/resend\?id=\d+`).FindString(b.Get("/deliveries/1").Body)
+	ask := regexp.MustCompile(`/deliveries/resend\?row=\d+`).FindString(b.Get("/deliveries/1").Body)
 	b.Get(ask).Shows(t, `Already being resent: <a href="/deliveries/7">#7</a>`)
 	receiver.answers(200, "")
 	w.Change(`UPDATE deliveries SET state = 1, due_ms = NULL WHERE id = 7`)
@@ -130,20 +130,20 @@ func TestResendRefusals(t *testing.T) {
 		return itoa(list[0].ID)
 	}
 	// Of a choice, what can't be sent again is said beforehand and afterwards.
-	query := "/deliveries/resend?id=" + history(1) + "&id=" + history(2) + "&id=" + history(8)
+	query := "/deliveries/resend?row=" + history(1) + "&row=" + history(2) + "&row=" + history(8)
 	page := b.Get(query).Body
 	for _, part := range []string{"Skipped: The webhook is disabled", "Skipped: The delivery is still being tried", "<strong>1</strong>"} {
 		if !strings.Contains(page, part) {
 			t.Errorf("the count has no %q:\n%s", part, page)
 		}
 	}
-	b.Submit("/deliveries/resend", "id", history(1), "id", history(2)).Goes(t, "/deliveries")
+	b.Submit("/deliveries/resend", "row", history(1), "row", history(2)).Goes(t, "/deliveries")
 	if page := b.Get("/deliveries").Body; !strings.Contains(page, "Deliveries being resent: 1. Not resent: 1. The webhook is disabled") {
 		t.Error("nothing says what was not done")
 	}
 	apptest.Must(t, w.Services.Deliveries.DeleteWebhook(ctx, 1, 1, time.Now()))
 	refused("deleted", b.Submit("/deliveries/1/resend"), "The webhook of this record was deleted.")
-	for _, form := range [][]string{{}, {"id", "x"}, {"id", "0"}, {"failed", "all", "from", "x"}} {
+	for _, form := range [][]string{{}, {"row", "x"}, {"row", "0"}, {"failed", "all", "from", "x"}} {
 		if a := b.Submit("/deliveries/resend", form...); a.Status != http.StatusUnprocessableEntity && a.Status != http.StatusNotFound {
 			t.Errorf("%q: %d", form, a.Status)
 		}
@@ -152,7 +152,7 @@ func TestResendRefusals(t *testing.T) {
 	b.Get("/deliveries/resend").WantStatus(t, http.StatusUnprocessableEntity)
 	many := []string{}
 	for range 101 {
-		many = append(many, "id", "1")
+		many = append(many, "row", "1")
 	}
 	b.Submit("/deliveries/resend", many...).WantStatus(t, http.StatusUnprocessableEntity)
 }
@@ -167,7 +167,7 @@ func TestResendChosen(t *testing.T) {
 	var ids string
 	for _, a := range w.Attempts(1, 38) {
 		if a.Delivery.ID == 1 || a.Delivery.ID == 7 {
-			ids += "&id=" + itoa(a.ID)
+			ids += "&row=" + itoa(a.ID)
 		}
 	}
 	page := b.Get("/deliveries/resend?q=a" + ids).Body
@@ -189,7 +189,7 @@ func TestResendChosen(t *testing.T) {
 	form = nil
 	for _, a := range w.Attempts(1, 38) {
 		if a.Delivery.ID == 2 {
-			form = append(form, "id", itoa(a.ID))
+			form = append(form, "row", itoa(a.ID))
 		}
 	}
 	b.Submit("/deliveries/resend", form...).Goes(t, "/deliveries")

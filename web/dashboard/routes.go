@@ -40,7 +40,7 @@ var table = []page{
 	{"GET", "/transactions/import/{id}/undo", ownerOnly, (*Server).undoImport, still},
 	{"POST", "/transactions/import/{id}/undo", ownerOnly, (*Server).undoImport, still},
 	{"GET", chosenPath, seeMoney, (*Server).chosenPage, still},
-	{"POST", chosenPath, seeMoney, (*Server).changeChosen, still},
+	{"POST", chosenPath, seeMoney, (*Server).changeChosen, pageKind{form: "/transactions"}},
 	{"GET", "/payer", seeMoney, (*Server).payerPage, still},
 	{"GET", "/transactions/{id}", anyUser, (*Server).transactionPage, live},
 	{"POST", "/transactions/{id}/note", seeMoney, (*Server).setNote, still},

@@ -128,7 +128,8 @@ func TestFormAfterSession(t *testing.T) {
 	for path, back := range map[string]string{
 		"/webhooks": "/webhooks/new", "/banks": "/banks/new", "/inbound/sources": "/inbound/sources/new", "/webhooks/1/edit": "/webhooks/1/edit",
 		"/webhooks/1/toggle": "/webhooks/1", "/banks/1/toggle": "/banks/1", "/settings/alerts/telegram": "/settings/alerts",
-		"/settings/users": "/settings", "/deliveries/resend": "/deliveries", "/webhooks/1/delete": "/webhooks/1/delete",
+		"/settings/users": "/settings", "/deliveries/resend": "/deliveries", "/transactions/chosen": "/transactions",
+		"/webhooks/1/delete": "/webhooks/1/delete",
 	} {
 		b := w.Browser()
 		login := b.Post(path, "name", "typed", "active", "0").Header.Get("Location")

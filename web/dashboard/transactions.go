@@ -304,9 +304,9 @@ func (s *Server) exportTransactions(v *visit) error {
 		return err
 	}
 	var ticked []app.Transaction
-	if values.Has("id") {
+	if values.Has("row") {
 		var err error
-		if ticked, err = s.chosen(v, values["id"]); err != nil {
+		if ticked, err = s.chosen(v, values["row"]); err != nil {
 			return err
 		}
 		slices.Reverse(ticked) // the oldest first, as in each file

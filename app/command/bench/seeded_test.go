@@ -390,7 +390,7 @@ const seededPages = `
 		a delivery: /deliveries/{some}
 		sending again: /deliveries/resend?failed=all
 		sending again, search: /deliveries/resend?failed=all&q=thanh+toan
-		sending again, a choice: /deliveries/resend?id=1&id={some}&id={rows}
+		sending again, a choice: /deliveries/resend?row=1&row={some}&row={rows}
 		bank accounts: /banks
 		a new bank account: /banks/new
 		a bank account: /banks/{bank}

@@ -65,7 +65,7 @@ document.addEventListener("refreshed", showHelpers);
 document.addEventListener("click", (event) => { if (event.target.closest("[data-print]")) print(); });
 document.addEventListener("change", ({ target: all }) => {
   if (!("tickAll" in all.dataset)) return;
-  for (const box of $$("input[name=id]", all.form)) box.checked = all.checked;
+  for (const box of $$("input[name=row]", all.form)) box.checked = all.checked;
 });
 
 if ($("[data-print-now]")) print();
