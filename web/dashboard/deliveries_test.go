@@ -162,7 +162,7 @@ func TestHistoryIsTheOwners(t *testing.T) {
 	}
 	for path, status := range map[string]int{
 		"/deliveries/1": http.StatusNotFound, "/deliveries/99": http.StatusNotFound, "/deliveries/01": http.StatusNotFound,
-		"/deliveries/x":                    http.StatusNotFound,
+		"/deliveries/x":                     http.StatusNotFound,
 		"/deliveries/resend?row=" + history: http.StatusNotFound, "/deliveries?webhook_id=" + itoa(hook.ID): http.StatusUnprocessableEntity,
 		"/deliveries?transaction_id=" + itoa(transaction):                   http.StatusUnprocessableEntity,
 		"/deliveries/resend?failed=all&webhook_id=" + itoa(hook.ID):         http.StatusUnprocessableEntity,
