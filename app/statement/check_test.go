@@ -226,9 +226,14 @@ func TestSidesAreAsked(t *testing.T) {
 }
 
 // differences are those of a file that is read to its end.
-func differences(t *testing.T, path string) (list []string, err error) {
+func differences(t *testing.T, path string) ([]string, error) {
 	t.Helper()
-	r, err := statement.Open(path, statement.Options{Zone: zone})
+	return differencesWith(t, path, statement.Options{Zone: zone})
+}
+
+func differencesWith(t *testing.T, path string, o statement.Options) (list []string, err error) {
+	t.Helper()
+	r, err := statement.Open(path, o)
 	for err == nil {
 		_, err = r.Next()
 	}
@@ -239,6 +244,30 @@ func differences(t *testing.T, path string) (list []string, err error) {
 		list = append(list, fmt.Sprint(d.Line, " ", d.Text.EN))
 	}
 	return list, r.Close()
+}
+
+// TestSeveralAccounts: where each row names its account, each balance follows from the one above
+// of the same account.
+func TestSeveralAccounts(t *testing.T) {
+	const above = "Ngày;Số tài khoản;Nội dung;Rút ra;Gửi vào;Số dư\n"
+	const first, other = "01/11/2026;1234567890;a;;5;105\n", "01/11/2026;987654321;a;;7;907\n"
+	for _, test := range []struct{ name, content, says string }{
+		{"two by turns", above + first + other + "02/11/2026;1234567890;b;3;;102\n02/11/2026;987654321;b;1;;906\n", ""},
+		{"a row of one is missing", above + first + other + "02/11/2026;1234567890;b;3;;102\n02/11/2026;987654321;b;1;;905\n",
+			"5 the balance doesn’t follow"},
+		{"what is stated is of both", "Số dư đầu kỳ;;;;;100\n" + above + first + other, ""},
+		{"one is turned", above + first + other + "02/11/2026;1234567890;b;3;;102\n02/11/2026;987654321;b;1;;908\n",
+			"Line 5: by the running balances"},
+	} {
+		list, err := differencesWith(t, write(t, test.content), statement.Options{Zone: zone, Map: map[string]string{"account": "Số tài khoản"}})
+		got := strings.Join(list, " ")
+		if err != nil {
+			got = err.Error()
+		}
+		if !strings.HasPrefix(got, test.says) || test.says == "" && got != "" {
+			t.Errorf("%s: %s; want %s", test.name, got, test.says)
+		}
+	}
 }
 
 // TestUnderstood: what stands around rows and agrees with them is in order.

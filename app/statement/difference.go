@@ -2,6 +2,7 @@ package statement
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -87,14 +88,22 @@ func (t total) fits(s sums) bool {
 	return n == magnitude(s.in-s.out) || n == s.in+s.out || n == s.ins+s.outs
 }
 
-// reconciliation is what is known about the rows of one account: those from the line that
-// names it to the line that names another.
+// reconciliation is what is known about the rows below a line that names an account, to the
+// line that names another.
 type reconciliation struct {
-	all, page        sums    // of all rows, and of those since the last line of totals
-	above            []total // stated above the rows
-	opening, closing total   // line 0: not stated
-	gap              bool    // the balance of some row isn't known
-	line             int     // of the last row
+	all, page        sums                // of all rows, and of those since the last line of totals
+	above            []total             // stated above the rows
+	opening, closing total               // line 0: not stated
+	balances         map[string]*running // by the account that the rows name themselves; empty: none
+}
+
+// maxAccounts is of how many accounts in one table the balances are compared.
+const maxAccounts = 1000
+
+// running is what the balances of the rows of one account say.
+type running struct {
+	gap  bool // the balance of some row isn't known
+	line int  // of the last row
 	joins
 	chain
 }
@@ -131,14 +140,25 @@ func (j *joins) add(line int, s sums, balance int64, known bool) {
 	j.from += moved
 }
 
-// add follows a row.
-func (g *reconciliation) add(line int, s sums, balance int64, known bool) {
+// add follows a row of an account.
+func (g *reconciliation) add(account string, line int, s sums, balance int64, known bool) {
 	g.all.add(s)
 	g.page.add(s)
-	g.joins.add(line, s, balance, known)
-	g.line = line
-	if g.gap = g.gap || !known || s.unsure; !g.gap {
-		g.chain.add(balance, s.moved())
+	if g.balances == nil {
+		g.balances = map[string]*running{}
+	}
+	if len(g.balances) > maxAccounts {
+		account = "" // of all others together nothing follows, which a person is shown
+	}
+	b := g.balances[account]
+	if b == nil {
+		b = &running{}
+		g.balances[account] = b
+	}
+	b.joins.add(line, s, balance, known)
+	b.line = line
+	if b.gap = b.gap || !known || s.unsure; !b.gap {
+		b.chain.add(balance, s.moved())
 	}
 }
 
@@ -203,7 +223,7 @@ func (r *Reader) compare(l line, row *Row) error {
 		r.addSides()
 	}
 	r.all.add(s)
-	r.present.add(l.Line, s, balance.value, balance.known())
+	r.present.add(r.text(l, fieldAccount), l.Line, s, balance.value, balance.known())
 	return r.certain(l, row)
 }
 
@@ -212,15 +232,14 @@ func (r *Reader) compare(l line, row *Row) error {
 func (r *Reader) endAccount() error {
 	g := r.present
 	r.present = reconciliation{}
-	opening, closing, whole := g.ends()
-	// Equal amounts, or only one, join either way: then the opening balance tells.
-	opened := !g.gap && whole && g.opening.line != 0 && g.opening.value == closing+g.from && g.opening.value != opening
-	if g.turned > g.straight || g.straight == 0 && opened {
-		return refusedAt(cmp.Or(g.broken, g.line), "by the running balances, what is read as money out came in, and the other way round",
-			"theo số dư từng dòng, tiền đọc là ra lại là vào và ngược lại")
+	if len(g.balances) > 1 { // what is stated may be of one of them
+		g.opening, g.closing = total{}, total{}
 	}
-	if g.straight > g.turned || !g.gap && whole && g.opening.line != 0 && g.opening.value == opening && opening != closing+g.from {
-		r.confirmed = true
+	accounts := slices.Sorted(maps.Keys(g.balances))
+	for _, account := range accounts {
+		if err := r.endSide(&g, g.balances[account]); err != nil {
+			return err
+		}
 	}
 	if g.all.unsure || g.all == (sums{}) {
 		return nil
@@ -228,12 +247,36 @@ func (r *Reader) endAccount() error {
 	for _, t := range g.above {
 		r.compareTotal(t, g.all, r.all)
 	}
-	known := !g.gap && whole && len(g.chain) > 0
+	for _, account := range accounts {
+		r.compareEnds(&g, g.balances[account])
+	}
+	return nil
+}
+
+// endSide refuses rows whose balances say that money went the other way.
+func (r *Reader) endSide(g *reconciliation, b *running) error {
+	opening, closing, whole := b.ends()
+	// Equal amounts, or only one, join either way: then the opening balance tells.
+	opened := !b.gap && whole && g.opening.line != 0 && g.opening.value == closing+b.from && g.opening.value != opening
+	if b.turned > b.straight || b.straight == 0 && opened {
+		return refusedAt(cmp.Or(b.broken, b.line), "by the running balances, what is read as money out came in, and the other way round",
+			"theo số dư từng dòng, tiền đọc là ra lại là vào và ngược lại")
+	}
+	if b.straight > b.turned || !b.gap && whole && g.opening.line != 0 && g.opening.value == opening && opening != closing+b.from {
+		r.confirmed = true
+	}
+	return nil
+}
+
+// compareEnds compares the balances of an account with its rows, and with what is stated.
+func (r *Reader) compareEnds(g *reconciliation, b *running) {
+	opening, closing, whole := b.ends()
+	known := !b.gap && whole && len(b.chain) > 0
 	if g.opening.line != 0 && g.closing.line != 0 {
 		opening, closing, known = g.opening.value, g.opening.value+g.all.moved(), true
 		r.confirmed = r.confirmed || closing == g.closing.value && closing != opening
-	} else if !g.gap && !whole {
-		r.differ(cmp.Or(g.broken, g.line), "the balance doesn’t follow from the amounts: some row is missing or is not read rightly",
+	} else if !b.gap && !whole {
+		r.differ(cmp.Or(b.broken, b.line), "the balance doesn’t follow from the amounts: some row is missing or is not read rightly",
 			"số dư không khớp với các số tiền: có dòng bị thiếu hoặc bị đọc sai")
 	}
 	if known && g.opening.line != 0 && g.opening.value != opening {
@@ -244,7 +287,6 @@ func (r *Reader) endAccount() error {
 		r.differ(g.closing.line, "the closing balance is %s, but the rows make %s", "số dư cuối kỳ là %s, nhưng theo các dòng thì là %s",
 			dong(g.closing.value), dong(closing))
 	}
-	return nil
 }
 
 // total compares totals of one line with the rows above them: all rows of the account,
