@@ -47,9 +47,7 @@ func (s *Server) showChosen(v *visit, values url.Values, refused error) error {
 }
 
 func (s *Server) fillChosen(v *visit, d *chosenData, list []app.Transaction) error {
-	ids := make([]int64, len(list))
-	for i, t := range list {
-		ids[i] = t.ID
+	for _, t := range list {
 		d.IDs = append(d.IDs, strconv.FormatInt(t.ID, 10))
 		sums := &d.Sums.In
 		if t.Type == app.Out {
@@ -59,25 +57,23 @@ func (s *Server) fillChosen(v *visit, d *chosenData, list []app.Transaction) err
 		sums.Count++
 	}
 	d.Exports = exportLinks(exportPath, url.Values{"row": d.IDs})
-	deliveries, err := s.deliveriesOf(v, ids)
+	rows, err := s.withDeliveries(v, list)
 	if err != nil {
 		return err
-	}
-	rows := make([]transactionRow, len(list))
-	for i, t := range list {
-		rows[i] = transactionRow{t, deliveries[t.ID]}
 	}
 	if d.Days, err = s.groupByDay(v, rows, false); err != nil {
 		return err
 	}
-	for aside, some := range map[bool]*bool{false: &d.Unmatched, true: &d.Aside} {
-		_, n, err := s.Services.Payments.UnmatchedTransactions(v.Context(), v.account.ID, payment.UnmatchedFilter{Aside: aside}, v.now)
-		if err != nil {
-			return err
-		}
-		*some = n > 0
+	if d.Unmatched, err = s.anyUnmatched(v, false); err != nil {
+		return err
 	}
-	return nil
+	d.Aside, err = s.anyUnmatched(v, true)
+	return err
+}
+
+func (s *Server) anyUnmatched(v *visit, aside bool) (bool, error) {
+	_, n, err := s.Services.Payments.UnmatchedTransactions(v.Context(), v.account.ID, payment.UnmatchedFilter{Aside: aside}, v.now)
+	return n > 0, err
 }
 
 // chosen reads the transactions that were ticked, newest first.

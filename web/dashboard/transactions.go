@@ -31,16 +31,21 @@ func (s *Server) transactionRows(v *visit, f app.TransactionFilter) ([]transacti
 	if err != nil {
 		return nil, page, err
 	}
-	ids := make([]int64, len(page.Rows))
-	for i, t := range page.Rows {
+	rows, err := s.withDeliveries(v, page.Rows)
+	return rows, page, err
+}
+
+func (s *Server) withDeliveries(v *visit, list []app.Transaction) ([]transactionRow, error) {
+	ids := make([]int64, len(list))
+	for i, t := range list {
 		ids[i] = t.ID
 	}
 	deliveries, err := s.deliveriesOf(v, ids)
-	rows := make([]transactionRow, len(page.Rows))
-	for i, t := range page.Rows {
+	rows := make([]transactionRow, len(list))
+	for i, t := range list {
 		rows[i] = transactionRow{t, deliveries[t.ID]}
 	}
-	return rows, page, err
+	return rows, err
 }
 
 // deliveriesOf reads the deliveries of transactions. Their webhooks and answers
