@@ -18,7 +18,7 @@ func scanAccount(row scanner) (app.Account, error) {
 }
 
 func (s *Store) CreateAccount(ctx context.Context, a app.Account) (app.Account, error) {
-	return writing(ctx, s, func(tx *tx) (_ app.Account, err error) {
+	return writing(ctx, s, func(tx *tx) (app.Account, error) {
 		a.ID = tx.insert(`INSERT INTO accounts (name, plan, expires_at, is_trial, max_bank_accounts, created_at) VALUES (?, ?, ?, ?, ?, ?)`,
 			a.Name, a.Plan, unixOrNull(a.ExpiresAt), a.IsTrial, a.MaxBankAccounts, unixOrNull(a.CreatedAt))
 		tx.exec(`INSERT INTO account_totals (account_id) VALUES (?)`, a.ID)
@@ -26,8 +26,10 @@ func (s *Store) CreateAccount(ctx context.Context, a app.Account) (app.Account, 
 	})
 }
 
+const oneAccount = `SELECT ` + accountColumns + ` FROM accounts WHERE id = ?`
+
 func (s *Store) Account(ctx context.Context, id int64) (app.Account, error) {
-	return scanAccount(s.queryRow(ctx, `SELECT `+accountColumns+` FROM accounts WHERE id = ?`, id))
+	return scanAccount(s.queryRow(ctx, oneAccount, id))
 }
 
 func (s *Store) Accounts(ctx context.Context) ([]app.Account, error) {
@@ -36,10 +38,7 @@ func (s *Store) Accounts(ctx context.Context) ([]app.Account, error) {
 
 func (s *Store) UpdateAccount(ctx context.Context, id int64, u app.AccountUpdate) (app.Account, error) {
 	return writing(ctx, s, func(tx *tx) (app.Account, error) {
-		a, err := txAccount(tx, id)
-		if err != nil {
-			return a, err
-		}
+		a := txAccount(tx, id)
 		before := a
 		replace(&a.Name, u.Name)
 		replace(&a.Plan, u.Plan)
@@ -55,8 +54,8 @@ func (s *Store) UpdateAccount(ctx context.Context, id int64, u app.AccountUpdate
 			distinct_amounts = ?, small_amount = ?, cashiers_match = ?, guide_skipped = ? WHERE id = ?`,
 			a.Name, a.Plan, unixOrNull(a.ExpiresAt), a.IsTrial, a.MaxBankAccounts, a.PaymentTolerance, a.DistinctAmounts,
 			a.SmallAmount, a.CashiersMatch, a.GuideSkipped, id)
-		d := app.AuditNamed(a.Name).Changed("name", before.Name, a.Name).Changed("plan", before.Plan, a.Plan).Changed("expires_at",
-			auditTime(before.ExpiresAt), auditTime(a.ExpiresAt)).
+		d := app.AuditNamed(a.Name).Changed("name", before.Name, a.Name).Changed("plan", before.Plan, a.Plan).
+			Changed("expires_at", auditTime(before.ExpiresAt), auditTime(a.ExpiresAt)).
 			Changed("is_trial", before.IsTrial, a.IsTrial).
 			Changed("max_bank_accounts", before.MaxBankAccounts, a.MaxBankAccounts).
 			Changed("payment_tolerance", before.PaymentTolerance, a.PaymentTolerance).
@@ -68,31 +67,21 @@ func (s *Store) UpdateAccount(ctx context.Context, id int64, u app.AccountUpdate
 	})
 }
 
-func txAccount(tx *tx, id int64) (app.Account, error) {
-	return scanAccount(tx.queryRow(`SELECT `+accountColumns+` FROM accounts WHERE id = ?`, id))
+func txAccount(tx *tx, id int64) app.Account {
+	return find(tx, nil, scanAccount, oneAccount, id)
 }
 
-// unexpired returns the account, or app.ErrPlanExpired if its plan has ended.
-func unexpired(tx *tx, accountID int64, now time.Time) (app.Account, error) {
-	a, err := txAccount(tx, accountID)
-	if err == nil && a.Expired(now) {
-		err = app.ErrPlanExpired
-	}
-	return a, err
+// unexpired returns the account. It refuses one whose plan has ended.
+func unexpired(tx *tx, accountID int64, now time.Time) app.Account {
+	a := txAccount(tx, accountID)
+	tx.refuse(a.Expired(now), app.ErrPlanExpired)
+	return a
 }
 
-// withinPlan returns an error if the plan allows no further active bank account: it has
-// ended or is full.
-func withinPlan(tx *tx, accountID int64, now time.Time) error {
-	a, err := unexpired(tx, accountID, now)
-	if err != nil {
-		return err
-	}
-	used, err := scanOne[int](tx.queryRow(countedBankAccounts, accountID))
-	if err == nil && used >= a.MaxBankAccounts {
-		err = app.ErrPlanLimit(a.MaxBankAccounts)
-	}
-	return err
+// withinPlan refuses a further active bank account where the plan has ended or is full.
+func withinPlan(tx *tx, accountID int64, now time.Time) {
+	most := unexpired(tx, accountID, now).MaxBankAccounts
+	tx.refuse(findValue[int](tx, countedBankAccounts, accountID) >= most, app.ErrPlanLimit(most))
 }
 
 const countedBankAccounts = `SELECT count(*) FROM bank_accounts WHERE account_id = ? AND unlinked_at IS NULL AND status <> 'inactive'`

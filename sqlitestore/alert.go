@@ -30,14 +30,10 @@ func (s *Store) SetAlertPreferences(ctx context.Context, accountID int64, p aler
 		muted[i] = string(kind)
 	}
 	return s.write(ctx, func(tx *tx) error {
-		if _, err := txAccount(tx, accountID); err != nil {
-			return err
-		}
+		txAccount(tx, accountID)
 		var lang, mutedBefore string
 		err := tx.queryRow(`SELECT lang, muted FROM alert_preferences WHERE account_id = ?`, accountID).Scan(&lang, &mutedBefore)
-		if err != nil && !noRows(err) {
-			return err
-		}
+		tx.fail(noRowsAs(err, nil))
 		tx.exec(`INSERT INTO alert_preferences (account_id, lang, muted) VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE
 			SET lang = ?2, muted = ?3`,
 			accountID, string(p.Lang), strings.Join(muted, " "))
@@ -100,32 +96,22 @@ func (s *Store) SetAlertChannel(ctx context.Context, c alert.Channel) (alert.Cha
 		return c, err
 	}
 	return writing(ctx, s, func(tx *tx) (alert.Channel, error) {
-		if _, err := txAccount(tx, c.AccountID); err != nil {
-			return c, err
-		}
+		txAccount(tx, c.AccountID)
 		tx.exec(`INSERT INTO alert_channels (account_id, medium, settings, version, set_at, failures, problem_en, problem_vi)
 			VALUES (?1, ?2, ?3, 1, ?4, 0, '', '')
-				ON CONFLICT DO UPDATE SET settings = ?3, version = version + 1, set_at = ?4, failures = 0, problem_en = '', problem_vi = '', retry_ms
-				= NULL`,
-			c.AccountID, string(c.Medium), s.sealer.seal(sealAlert, string(text)), c.SetAt.Unix())
-		c, err := s.scanAlertChannel(tx.queryRow(`SELECT `+alertChannelColumns+alertChannelFrom+` WHERE c.account_id = ? AND c.medium = ?`,
-			c.AccountID, string(c.Medium)))
-		if err != nil {
-			return c, err
-		}
+				ON CONFLICT DO UPDATE SET settings = ?3, version = version + 1, set_at = ?4, failures = 0, problem_en = '', problem_vi = '',
+					retry_ms = NULL`, c.AccountID, string(c.Medium), s.sealer.seal(sealAlert, string(text)), c.SetAt.Unix())
+		c := find(tx, nil, s.scanAlertChannel, `SELECT `+alertChannelColumns+alertChannelFrom+` WHERE c.account_id = ? AND c.medium = ?`,
+			c.AccountID, string(c.Medium))
 		endFeedFailures(tx, c.ID)
-		tx.audit(ctx, c.AccountID, app.DeedAlertSet, c.ID,
-			app.AuditNamed(string(c.Medium)).Changed("to", "", c.Destination()))
+		tx.audit(ctx, c.AccountID, app.DeedAlertSet, c.ID, app.AuditNamed(string(c.Medium)).Changed("to", "", c.Destination()))
 		return c, tx.exec(`DELETE FROM alert_conditions WHERE channel_id = ?`, c.ID)
 	})
 }
 
 func (s *Store) RemoveAlertChannel(ctx context.Context, accountID int64, medium alert.Medium) error {
 	return s.write(ctx, func(tx *tx) error {
-		id, err := txAlertChannel(tx, accountID, medium)
-		if err != nil {
-			return err
-		}
+		id := txAlertChannel(tx, accountID, medium)
 		tx.exec(`DELETE FROM alert_channels WHERE id = ?`, id)
 		return tx.audit(ctx, accountID, app.DeedAlertRemove, id, app.AuditNamed(string(medium)))
 	})
@@ -133,26 +119,16 @@ func (s *Store) RemoveAlertChannel(ctx context.Context, accountID int64, medium 
 
 func (s *Store) SetReport(ctx context.Context, accountID int64, medium alert.Medium, at alert.ReportTime, reported app.Day) error {
 	return s.write(ctx, func(tx *tx) error {
-		id, err := txAlertChannel(tx, accountID, medium)
-		if err != nil {
-			return err
-		}
-		before, err := scanOne[string](tx.queryRow(`SELECT report_time FROM alert_channels WHERE id = ?`, id))
-		if err != nil {
-			return err
-		}
-		tx.exec(`UPDATE alert_channels SET report_time = ?, reported_day = ? WHERE id = ?`, string(at),
-			int64(reported), id)
+		id := txAlertChannel(tx, accountID, medium)
+		before := findValue[string](tx, `SELECT report_time FROM alert_channels WHERE id = ?`, id)
+		tx.exec(`UPDATE alert_channels SET report_time = ?, reported_day = ? WHERE id = ?`, string(at), int64(reported), id)
 		return tx.auditChange(ctx, accountID, app.DeedAlertChange, id, app.AuditNamed(string(medium)).Changed("report_time", before, at))
 	})
 }
 
 func (s *Store) SetMonthReport(ctx context.Context, accountID int64, medium alert.Medium, month app.Day) error {
 	return s.write(ctx, func(tx *tx) error {
-		id, err := txAlertChannel(tx, accountID, medium)
-		if err != nil {
-			return err
-		}
+		id := txAlertChannel(tx, accountID, medium)
 		tx.exec(`UPDATE alert_channels SET reported_month = ? WHERE id = ?`, nullIfZero(int64(month)), id)
 		return tx.auditChange(ctx, accountID, app.DeedAlertChange, id,
 			app.AuditNamed(string(medium)).Changed("month_report", month == 0, month != 0))
@@ -160,26 +136,23 @@ func (s *Store) SetMonthReport(ctx context.Context, accountID int64, medium aler
 }
 
 // txAlertChannel finds the channel of a medium.
-func txAlertChannel(tx *tx, accountID int64, medium alert.Medium) (int64, error) {
-	id, err := scanOne[int64](tx.queryRow(`SELECT id FROM alert_channels WHERE account_id = ? AND medium = ?`, accountID, string(medium)))
-	return id, noRowsAs(err, alert.ErrNoChannel)
+func txAlertChannel(tx *tx, accountID int64, medium alert.Medium) int64 {
+	return find(tx, alert.ErrNoChannel, scanOne[int64], `SELECT id FROM alert_channels WHERE account_id = ? AND medium = ?`, accountID,
+		string(medium))
 }
 
 // AlertConditions are in the order in which they were kept.
 func (s *Store) AlertConditions(ctx context.Context, channelID int64) ([]alert.Condition, error) {
-	return readAll(ctx, s, func(row scanner) (alert.Condition, error) {
-		var c alert.Condition
-		err := row.Scan(&c.Key, &c.Kind, &c.Name.EN, &c.Name.VI, millisInto(&c.BeganAt), millisInto(&c.ToldAt), millisInto(&c.GoneAt))
-		return c, err
+	return readAll(ctx, s, func(row scanner) (c alert.Condition, err error) {
+		return c, row.Scan(&c.Key, &c.Kind, &c.Name.EN, &c.Name.VI, millisInto(&c.BeganAt), millisInto(&c.ToldAt), millisInto(&c.GoneAt))
 	}, `SELECT key, kind, name_en, name_vi, began_ms, told_ms, gone_ms FROM alert_conditions WHERE channel_id = ? ORDER BY id`, channelID)
 }
 
 func (s *Store) SettleAlert(ctx context.Context, o alert.Outcome) error {
 	return s.write(ctx, func(tx *tx) error {
 		c := o.Channel
-		same, err := scanOne[bool](tx.queryRow(`SELECT EXISTS (SELECT 1 FROM alert_channels WHERE id = ? AND version = ?)`, c.ID, c.Version))
-		if err != nil || !same {
-			return err
+		if !findValue[bool](tx, `SELECT EXISTS (SELECT 1 FROM alert_channels WHERE id = ? AND version = ?)`, c.ID, c.Version) {
+			return nil
 		}
 		tx.exec(`DELETE FROM alert_conditions WHERE channel_id = ?`, c.ID)
 		for _, condition := range o.Conditions {
@@ -228,13 +201,10 @@ func keepAlertMessage(tx *tx, accountID int64, m alert.Message) error {
 }
 
 func (s *Store) AlertMessages(ctx context.Context, accountID int64, most int) ([]alert.Message, error) {
-	return readAll(ctx, s, func(row scanner) (alert.Message, error) {
-		var m alert.Message
-		err := row.Scan(&m.Medium, millisInto(&m.At), &m.Test, &m.Subject, &m.Text, &m.Sent, &m.Tries, &m.Problem.EN, &m.Problem.VI)
-		return m, err
+	return readAll(ctx, s, func(row scanner) (m alert.Message, err error) {
+		return m, row.Scan(&m.Medium, millisInto(&m.At), &m.Test, &m.Subject, &m.Text, &m.Sent, &m.Tries, &m.Problem.EN, &m.Problem.VI)
 	}, `SELECT medium, at_ms, test, subject, text, sent, tries, problem_en, problem_vi FROM alert_messages WHERE account_id = ?
-			ORDER BY id DESC LIMIT ?`,
-		accountID, most)
+		ORDER BY id DESC LIMIT ?`, accountID, most)
 }
 
 // endFeedFailures has the feed of a channel that works again, or is another one, try
@@ -251,14 +221,10 @@ func (s *Store) SetPaymentFeed(ctx context.Context, channelID int64, f alert.Pay
 		var was bool
 		err := tx.queryRow(`SELECT account_id, medium, EXISTS (SELECT 1 FROM payment_feeds WHERE channel_id = ?1) FROM alert_channels
 			WHERE id = ?1`, channelID).Scan(&accountID, &medium, &was)
-		if noRows(err) {
-			return nil
-		}
 		if err != nil {
-			return err
+			return noRowsAs(err, nil)
 		}
-		tx.audit(ctx, accountID, app.DeedAlertChange, channelID,
-			app.AuditNamed(medium).Changed("payment_feed", was, f.On))
+		tx.audit(ctx, accountID, app.DeedAlertChange, channelID, app.AuditNamed(medium).Changed("payment_feed", was, f.On))
 		if !f.On {
 			return tx.exec(`DELETE FROM payment_feeds WHERE channel_id = ?`, channelID)
 		}
@@ -301,10 +267,10 @@ func (s *Store) PaymentsToTell(ctx context.Context, c alert.Channel) ([]app.Tran
 		return list, last, err
 	}
 	none, err := readOne[bool](ctx, s, `SELECT `+feedAsRead+` AND NOT EXISTS (SELECT 1`+fromPaymentsToTell+`)`, args...)
-	if err != nil || !none {
-		return nil, 0, err
+	if !none {
+		last = 0
 	}
-	return nil, last, nil
+	return nil, last, err
 }
 
 func (s *Store) SettlePaymentFeed(ctx context.Context, c alert.Channel, toldTo int64) error {

@@ -292,15 +292,9 @@ func (s *Store) SetBackupEvery(ctx context.Context, every time.Duration) error {
 
 func (s *Store) SetDailyBackup(ctx context.Context, at string) error {
 	return s.write(ctx, func(tx *tx) error {
-		before, err := scanOne[string](tx.queryRow(settingIfAny, settingDailyBackup))
-		if err != nil {
-			return err
-		}
+		before := findValue[string](tx, settingIfAny, settingDailyBackup)
 		tx.exec(keepSetting, settingDailyBackup, at)
-		a, err := txAccount(tx, app.DefaultAccountID)
-		if err != nil {
-			return err
-		}
+		a := txAccount(tx, app.DefaultAccountID)
 		return tx.auditChange(ctx, a.ID, app.DeedAccountChange, a.ID, app.AuditNamed(a.Name).Changed("daily_at", before, at))
 	})
 }

@@ -23,75 +23,51 @@ func bankAccountDest(b *app.BankAccount) []any {
 		&b.ReceivingNumbers, &b.ContentPrefix}
 }
 
+const oneBankAccount = `SELECT ` + bankAccountColumns + ` FROM bank_accounts b WHERE b.id = ? AND b.account_id = ? AND b.unlinked_at IS NULL`
+
 // txBankAccount finds a linked bank account.
-func txBankAccount(tx *tx, accountID, id int64) (app.BankAccount, error) {
-	b, err := scanBankAccount(tx.queryRow(`SELECT `+bankAccountColumns+` FROM bank_accounts b
-			WHERE b.id = ? AND b.account_id = ? AND b.unlinked_at IS NULL`, id, accountID))
-	return b, noRowsAs(err, app.ErrNoBankAccount)
+func txBankAccount(tx *tx, accountID, id int64) app.BankAccount {
+	return find(tx, app.ErrNoBankAccount, columnsOnly(scanBankAccount), oneBankAccount, id, accountID)
 }
 
-// linkedBankAccount returns an error for the field bank_account_id if it isn't that of a
-// linked bank account.
-func linkedBankAccount(tx *tx, accountID, id int64) error {
-	_, err := txBankAccount(tx, accountID, id)
-	if app.CodeOf(err) == app.CodeNotFound {
-		return app.ErrUnknownBankAccountID
-	}
-	return err
+// linkedBankAccount refuses a field bank_account_id that isn't the id of a linked bank account.
+func linkedBankAccount(tx *tx, accountID, id int64) {
+	find(tx, app.ErrUnknownBankAccountID, columnsOnly(scanBankAccount), oneBankAccount, id, accountID)
 }
 
 // linkBankAccount inserts a bank account, or links one again that was unlinked. A bank
 // that changed its name has two codes; a number is linked once under both.
-func linkBankAccount(tx *tx, b app.BankAccount, now time.Time) (int64, error) {
-	if _, err := unexpired(tx, b.AccountID, now); err != nil {
-		return 0, err
-	}
-	cache, err := tx.recordCache(b.AccountID)
-	if err != nil {
-		return 0, err
-	}
-	if linked, taken := cache.withNumber(b.Bank, b.AccountNumber, 0); taken {
-		return 0, app.ErrBankAccountLinked(linked.Bank, linked.AccountNumber)
-	}
-	if err := withinPlan(tx, b.AccountID, now); err != nil {
-		return 0, err
-	}
-	var id int64
-	err = tx.queryRow(`SELECT id FROM bank_accounts WHERE account_id = ? AND account_number = ? AND bank = ?`,
-		b.AccountID, b.AccountNumber, b.Bank).Scan(&id)
-	if err != nil && !noRows(err) {
-		return 0, err
-	}
-	if err == nil {
+func linkBankAccount(tx *tx, b app.BankAccount, now time.Time) int64 {
+	unexpired(tx, b.AccountID, now)
+	linked, taken := tx.recordCache(b.AccountID).withNumber(b.Bank, b.AccountNumber, 0)
+	tx.refuse(taken, app.ErrBankAccountLinked(linked.Bank, linked.AccountNumber))
+	withinPlan(tx, b.AccountID, now)
+	b.ID = findValue[int64](tx, `SELECT id FROM bank_accounts WHERE account_id = ? AND account_number = ? AND bank = ?`,
+		b.AccountID, b.AccountNumber, b.Bank)
+	if b.ID != 0 {
 		tx.exec(`UPDATE bank_accounts SET account_name = ?, status = ?, created_at = ?, unlinked_at = NULL WHERE id = ?`,
-			b.AccountName, string(b.Status), b.CreatedAt.Unix(), id)
+			b.AccountName, string(b.Status), b.CreatedAt.Unix(), b.ID)
 	} else {
-		id = tx.insert(`INSERT INTO bank_accounts (account_id, bank, account_number, account_name, status, created_at)
-			VALUES (?, ?, ?, ?, ?, ?)`,
+		b.ID = tx.insert(insertInto("bank_accounts", "account_id, bank, account_number, account_name, status, created_at"),
 			b.AccountID, b.Bank, b.AccountNumber, b.AccountName, string(b.Status), b.CreatedAt.Unix())
 	}
-	b.ID = id
-	return id, setReceiving(tx, b, b.BankAccountReceiving)
+	setReceiving(tx, b, b.BankAccountReceiving)
+	return b.ID
 }
 
 // setReceiving changes how customers pay b. A number is that of one bank account at a bank.
-func setReceiving(tx *tx, b app.BankAccount, r app.BankAccountReceiving) error {
-	cache, err := tx.recordCache(b.AccountID)
-	if err != nil {
-		return err
-	}
+func setReceiving(tx *tx, b app.BankAccount, r app.BankAccountReceiving) {
 	for _, n := range r.Receiving() {
-		if other, taken := cache.withNumber(b.Bank, n.Number, b.ID); taken {
-			return app.ErrBankAccountLinked(other.Bank, n.Number)
-		}
+		other, taken := tx.recordCache(b.AccountID).withNumber(b.Bank, n.Number, b.ID)
+		tx.refuse(taken, app.ErrBankAccountLinked(other.Bank, n.Number))
 	}
-	return tx.exec(`UPDATE bank_accounts SET receiving_numbers = ?, content_prefix = ? WHERE id = ?`, r.ReceivingNumbers,
+	tx.exec(`UPDATE bank_accounts SET receiving_numbers = ?, content_prefix = ? WHERE id = ?`, r.ReceivingNumbers,
 		r.ContentPrefix, b.ID)
 }
 
 // mayRemoveNumbers refuses to remove receiving numbers that something is limited to: it would
 // get nothing from then on.
-func mayRemoveNumbers(tx *tx, b app.BankAccount, r app.BankAccountReceiving) error {
+func mayRemoveNumbers(tx *tx, b app.BankAccount, r app.BankAccountReceiving) {
 	var gone []string
 	for _, n := range b.Receiving() {
 		if !r.Receives(n.Number) {
@@ -100,32 +76,22 @@ func mayRemoveNumbers(tx *tx, b app.BankAccount, r app.BankAccountReceiving) err
 	}
 	const of = ` WHERE account_id = ?1 AND receiving_number IN (SELECT value FROM json_each(?2))`
 	var hooks, counters, users int64
-	err := tx.queryRow(`SELECT (SELECT count(*) FROM webhooks`+of+` AND deleted_at IS NULL),
+	tx.fail(tx.queryRow(`SELECT (SELECT count(*) FROM webhooks`+of+` AND deleted_at IS NULL),
 		(SELECT count(*) FROM counter_links`+of+` AND revoked_at IS NULL AND bank_account_id = ?3),
 		(SELECT count(*) FROM users`+of+` AND id IN (SELECT user_id FROM user_bank_accounts WHERE bank_account_id = ?3))`,
-		b.AccountID, joinTexts(gone), b.ID).Scan(&hooks, &counters, &users)
-	if err != nil || hooks+counters+users == 0 {
-		return err
-	}
-	return app.Refused(app.CodeConflict, app.Textf(
+		b.AccountID, joinTexts(gone), b.ID).Scan(&hooks, &counters, &users))
+	tx.refuse(hooks+counters+users > 0, app.Refused(app.CodeConflict, app.Textf(
 		"A number that is to be removed (%s) is still used: webhooks %d, counter screens %d and users %d are limited to it. Change those first.",
 		"Số cần xoá (%s) còn được dùng để giới hạn: %d webhook, %d màn hình quầy, %d người dùng. Hãy đổi những giới hạn đó trước.",
-		strings.Join(gone, ", "), hooks, counters, users))
+		strings.Join(gone, ", "), hooks, counters, users)))
 }
 
 // paidTo finds the linked bank accounts that have a receiving number, at most one a bank. only is
-// the id of the one that may be found, 0 for any. An error for the field receiving_number where
-// there is none.
-func paidTo(tx *tx, accountID, only int64, number string) ([]app.BankAccount, error) {
-	cache, err := tx.recordCache(accountID)
-	if err != nil {
-		return nil, err
-	}
-	list := cache.receivers(number, only)
-	if len(list) == 0 {
-		return nil, app.ErrUnknownReference("receiving_number")
-	}
-	return list, nil
+// the id of the one that may be found, 0 for any. A field receiving_number that none has is refused.
+func paidTo(tx *tx, accountID, only int64, number string) []app.BankAccount {
+	list := tx.recordCache(accountID).receivers(number, only)
+	tx.refuse(len(list) == 0, app.ErrUnknownReference("receiving_number"))
+	return list
 }
 
 // auditBankAccount names a bank account in the audit log.
@@ -154,12 +120,8 @@ func (s *Store) Balances(ctx context.Context, accountID int64, until app.Day) (m
 
 func (s *Store) SetBankAccountLabel(ctx context.Context, accountID, id int64, label app.BankAccountLabel) error {
 	return s.write(ctx, func(tx *tx) error {
-		b, err := txBankAccount(tx, accountID, id)
-		if err != nil {
-			return err
-		}
-		tx.exec(`UPDATE bank_accounts SET nickname = ?, colour = ? WHERE id = ?`, label.Nickname,
-			string(label.Colour), id)
+		b := txBankAccount(tx, accountID, id)
+		tx.exec(`UPDATE bank_accounts SET nickname = ?, colour = ? WHERE id = ?`, label.Nickname, string(label.Colour), id)
 		return tx.auditChange(ctx, accountID, app.DeedBankAccountChange, id,
 			auditBankAccount(b).Changed("nickname", b.Nickname, label.Nickname).Changed("colour", b.Colour, label.Colour))
 	})
@@ -167,10 +129,7 @@ func (s *Store) SetBankAccountLabel(ctx context.Context, accountID, id int64, la
 
 func (s *Store) SetAccountName(ctx context.Context, accountID, id int64, name string) (app.BankAccount, error) {
 	return writing(ctx, s, func(tx *tx) (app.BankAccount, error) {
-		b, err := txBankAccount(tx, accountID, id)
-		if err != nil {
-			return b, err
-		}
+		b := txBankAccount(tx, accountID, id)
 		tx.exec(`UPDATE bank_accounts SET account_name = ? WHERE id = ?`, name, id)
 		d := auditBankAccount(b).Changed("account_name", b.AccountName, name)
 		b.AccountName = name
@@ -180,16 +139,9 @@ func (s *Store) SetAccountName(ctx context.Context, accountID, id int64, name st
 
 func (s *Store) SetBankAccountReceiving(ctx context.Context, accountID, id int64, r app.BankAccountReceiving) (app.BankAccount, error) {
 	return writing(ctx, s, func(tx *tx) (app.BankAccount, error) {
-		b, err := txBankAccount(tx, accountID, id)
-		if err == nil {
-			err = mayRemoveNumbers(tx, b, r)
-		}
-		if err == nil {
-			err = setReceiving(tx, b, r)
-		}
-		if err != nil {
-			return b, err
-		}
+		b := txBankAccount(tx, accountID, id)
+		mayRemoveNumbers(tx, b, r)
+		setReceiving(tx, b, r)
 		d := auditBankAccount(b).Changed("content_prefix", b.ContentPrefix, r.ContentPrefix).
 			Changed("receiving_numbers", b.ReceivingNumbers, r.ReceivingNumbers)
 		b.BankAccountReceiving = r
@@ -254,21 +206,13 @@ func (s *Store) HoursBetween(ctx context.Context, accountID int64, from, to time
 
 func (s *Store) ToggleBankAccount(ctx context.Context, accountID, id int64, now time.Time) (app.BankAccount, error) {
 	return writing(ctx, s, func(tx *tx) (app.BankAccount, error) {
-		b, err := txBankAccount(tx, accountID, id)
-		if err != nil {
-			return b, err
-		}
+		b := txBankAccount(tx, accountID, id)
 		before := b.Status
-		b.Status = b.Status.Toggled()
-		if b.Status == app.BankAccountActive {
-			if before == app.BankAccountInactive {
-				err = withinPlan(tx, accountID, now)
-			} else {
-				_, err = unexpired(tx, accountID, now)
-			}
-			if err != nil {
-				return b, err
-			}
+		switch b.Status = b.Status.Toggled(); {
+		case before == app.BankAccountInactive:
+			withinPlan(tx, accountID, now)
+		case b.Status == app.BankAccountActive:
+			unexpired(tx, accountID, now)
 		}
 		tx.exec(`UPDATE bank_accounts SET status = ? WHERE id = ?`, string(b.Status), id)
 		return b, tx.audit(ctx, accountID, app.DeedBankAccountChange, id, auditBankAccount(b).Changed("status", before, b.Status))
@@ -277,10 +221,7 @@ func (s *Store) ToggleBankAccount(ctx context.Context, accountID, id int64, now 
 
 func (s *Store) UnlinkBankAccount(ctx context.Context, accountID, id int64, now time.Time) error {
 	return s.write(ctx, func(tx *tx) error {
-		b, err := txBankAccount(tx, accountID, id)
-		if err != nil {
-			return err
-		}
+		b := txBankAccount(tx, accountID, id)
 		tx.exec(`DELETE FROM unfinished_links WHERE bank_account_id = ?`, id)
 		tx.exec(`UPDATE bank_accounts SET unlinked_at = ? WHERE id = ?`, now.Unix(), id)
 		return tx.audit(ctx, accountID, app.DeedBankAccountUnlink, id, auditBankAccount(b))

@@ -37,30 +37,23 @@ func (s *Store) Closings(ctx context.Context, accountID int64) ([]book.Closing, 
 }
 
 // txClosings are the closings of an account, with the last one; zero: there is none.
-func txClosings(tx *tx, accountID int64) (list []book.Closing, last book.Closing, err error) {
-	if list, err = queryAll(tx, scanClosing, `SELECT `+closingColumns, accountID); len(list) > 0 {
+func txClosings(tx *tx, accountID int64) (list []book.Closing, last book.Closing) {
+	if list = findAll(tx, scanClosing, `SELECT `+closingColumns, accountID); len(list) > 0 {
 		last = list[len(list)-1]
 	}
-	return list, last, err
+	return list, last
 }
 
 func (s *Store) CloseBooks(ctx context.Context, accountID int64, c book.Closing, check func([]book.Closing) error) (book.Closing, error) {
 	return writing(ctx, s, func(tx *tx) (book.Closing, error) {
-		present, last, err := txClosings(tx, accountID)
-		if err == nil {
-			err = check(present)
-		}
-		if err != nil {
-			return c, err
-		}
-		var heading string
-		if err := tx.queryRow(`SELECT book_heading, (SELECT coalesce(max(id), 0) FROM transactions) FROM accounts WHERE id = ?`,
-			accountID).Scan(&heading, &c.LastID); err != nil {
-			return c, err
-		}
+		present, last := txClosings(tx, accountID)
+		tx.fail(check(present))
+		heading := findValue[string](tx, oneHeading, accountID)
+		var err error
 		if c.Heading, err = readHeading(heading); err != nil {
 			return c, err
 		}
+		c.LastID = findValue[int64](tx, newestTransaction)
 		c.Number, c.ClosedAt = last.Number+1, time.Unix(c.ClosedAt.Unix(), 0)
 		tx.exec(insertInto("book_closings", "account_id, number, through, zone, ends_at, last_id, heading, closed_at, closed_by"),
 			accountID, c.Number, int64(c.Through), c.Zone.String(), c.EndsAt.Unix(), c.LastID, heading, c.ClosedAt.Unix(), c.ClosedBy)
@@ -71,23 +64,19 @@ func (s *Store) CloseBooks(ctx context.Context, accountID int64, c book.Closing,
 // OpenBooks has the rules of now hold in the book again, as if it had never been closed.
 func (s *Store) OpenBooks(ctx context.Context, accountID int64, through app.Day) (book.Closing, error) {
 	return writing(ctx, s, func(tx *tx) (book.Closing, error) {
-		_, last, err := txClosings(tx, accountID)
-		switch {
-		case err != nil:
-			return last, err
-		case last.Number == 0:
-			return last, book.ErrNoneClosed
-		case last.Through != through:
-			return last, book.ErrOtherClosing
-		}
+		_, last := txClosings(tx, accountID)
+		tx.refuse(last.Number == 0, book.ErrNoneClosed)
+		tx.refuse(last.Through != through, book.ErrOtherClosing)
 		tx.exec(`DELETE FROM book_closings WHERE account_id = ? AND number = ?`, accountID, last.Number)
 		tx.exec(`UPDATE book_rules SET since = min(since, ?2), until = min(until, ?2) WHERE account_id = ?1`, accountID, last.Number-1)
 		return last, tx.audit(ctx, accountID, book.DeedOpen, last.Number, app.AuditNamed(last.Through.String()))
 	})
 }
 
+const oneHeading = `SELECT book_heading FROM accounts WHERE id = ?`
+
 func (s *Store) Heading(ctx context.Context, accountID int64) (book.Heading, error) {
-	text, err := readOne[string](ctx, s, `SELECT book_heading FROM accounts WHERE id = ?`, accountID)
+	text, err := readOne[string](ctx, s, oneHeading, accountID)
 	if err != nil {
 		return book.Heading{}, err
 	}
@@ -100,11 +89,7 @@ func (s *Store) SetHeading(ctx context.Context, accountID int64, h book.Heading)
 		return err
 	}
 	return s.write(ctx, func(tx *tx) error {
-		present, err := scanOne[string](tx.queryRow(`SELECT book_heading FROM accounts WHERE id = ?`, accountID))
-		if err != nil {
-			return err
-		}
-		before, err := readHeading(present)
+		before, err := readHeading(findValue[string](tx, oneHeading, accountID))
 		if err != nil {
 			return err
 		}
@@ -126,12 +111,9 @@ func (s *Store) Cash(ctx context.Context, accountID int64, first, last app.Day) 
 }
 
 // open refuses a day that is closed.
-func open(tx *tx, accountID int64, day app.Day) error {
-	_, last, err := txClosings(tx, accountID)
-	if err == nil && last.Number > 0 && day <= last.Through {
-		err = book.ErrClosed
-	}
-	return err
+func open(tx *tx, accountID int64, day app.Day) {
+	_, last := txClosings(tx, accountID)
+	tx.refuse(last.Number > 0 && day <= last.Through, book.ErrClosed)
 }
 
 func (s *Store) SetCash(ctx context.Context, accountID int64, c book.Cash) error {
@@ -139,13 +121,8 @@ func (s *Store) SetCash(ctx context.Context, accountID int64, c book.Cash) error
 		return book.ErrCashOfShop
 	}
 	return s.write(ctx, func(tx *tx) error {
-		if err := open(tx, accountID, c.Day); err != nil {
-			return err
-		}
-		before, err := scanOne[int64](tx.queryRow(`SELECT amount FROM book_cash WHERE account_id = ? AND day = ?`, accountID, int64(c.Day)))
-		if err = noRowsAs(err, nil); err != nil {
-			return err
-		}
+		open(tx, accountID, c.Day)
+		before := findValue[int64](tx, `SELECT amount FROM book_cash WHERE account_id = ? AND day = ?`, accountID, int64(c.Day))
 		if c.Amount == 0 {
 			tx.exec(`DELETE FROM book_cash WHERE account_id = ? AND day = ?`, accountID, int64(c.Day))
 		} else {
@@ -180,20 +157,11 @@ func (s *Store) BookAccounts(ctx context.Context, accountID int64) ([]book.BankA
 
 func (s *Store) SetOpening(ctx context.Context, accountID int64, b book.BankAccount) error {
 	return s.write(ctx, func(tx *tx) error {
-		before, err := scanBookAccount(tx.queryRow(bookAccounts+` AND b.id = ?3`, accountID, limitOf(ctx), b.ID))
-		if err != nil {
-			return noRowsAs(err, app.ErrUnknownReference("bank_account_id"))
-		}
-		days := []app.Day{}
-		if b.HasOpening {
-			days = append(days, b.OpenedOn)
-		}
-		if before.HasOpening {
-			days = append(days, before.OpenedOn)
-		}
-		for _, day := range days {
-			if err := open(tx, accountID, day); err != nil {
-				return err
+		before := find(tx, app.ErrUnknownReference("bank_account_id"), scanBookAccount, bookAccounts+` AND b.id = ?3`, accountID,
+			limitOf(ctx), b.ID)
+		for _, one := range []book.BankAccount{b, before} {
+			if one.HasOpening {
+				open(tx, accountID, one.OpenedOn)
 			}
 		}
 		d := app.AuditNamed(before.Title())

@@ -22,45 +22,27 @@ func (s *Store) CodePatterns(ctx context.Context, accountID int64) ([]app.CodePa
 
 func (s *Store) CreateCodePattern(ctx context.Context, p app.CodePattern) (app.CodePattern, error) {
 	return writing(ctx, s, func(tx *tx) (app.CodePattern, error) {
-		if _, err := unexpired(tx, p.AccountID, p.CreatedAt); err != nil {
-			return p, err
-		}
-		list, err := queryAll(tx, scanCodePattern, codePatternsOf, p.AccountID)
-		if err != nil {
-			return p, err
-		}
+		unexpired(tx, p.AccountID, p.CreatedAt)
+		list := findAll(tx, scanCodePattern, codePatternsOf, p.AccountID)
 		for _, other := range list {
-			if other.Prefix == p.Prefix {
-				return p, app.ErrSamePrefix
-			}
+			tx.refuse(other.Prefix == p.Prefix, app.ErrSamePrefix)
 		}
-		if len(list) >= app.MaxCodePatterns {
-			return p, app.ErrTooManyCodePatterns
-		}
-		p.ID = tx.insert(`INSERT INTO code_patterns (account_id, prefix, least, most, alphabet, created_at) VALUES (?, ?, ?, ?, ?, ?)`,
+		tx.refuse(len(list) >= app.MaxCodePatterns, app.ErrTooManyCodePatterns)
+		p.ID = tx.insert(insertInto("code_patterns", "account_id, prefix, least, most, alphabet, created_at"),
 			p.AccountID, p.Prefix, p.Least, p.Most, string(p.Alphabet), p.CreatedAt.Unix())
 		return p, tx.audit(ctx, p.AccountID, app.DeedCodePatternCreate, p.ID, app.AuditNamed(p.Prefix).
-			Changed("min_length", "", p.Least).Changed("max_length", "", p.Most).Changed("alphabet", "",
-			p.Alphabet))
+			Changed("min_length", "", p.Least).Changed("max_length", "", p.Most).Changed("alphabet", "", p.Alphabet))
 	})
 }
 
 func (s *Store) DeleteCodePattern(ctx context.Context, accountID, id int64, now time.Time) error {
 	return s.write(ctx, func(tx *tx) error {
-		p, err := scanCodePattern(tx.queryRow(`SELECT `+codePatternColumns+` FROM code_patterns p WHERE p.id = ? AND p.account_id = ?`,
-			id, accountID))
-		if err != nil {
-			return err
-		}
-		used, err := scanOne[bool](tx.queryRow(`SELECT EXISTS (SELECT 1 FROM payment_requests INDEXED BY payment_requests_unpaid
+		p := find(tx, nil, scanCodePattern, `SELECT `+codePatternColumns+` FROM code_patterns p WHERE p.id = ? AND p.account_id = ?`,
+			id, accountID)
+		used := findValue[bool](tx, `SELECT EXISTS (SELECT 1 FROM payment_requests INDEXED BY payment_requests_unpaid
 			WHERE account_id = ?1 AND substr(code, 1, ?2) = ?3
-			AND paid_at IS NULL AND cancelled_at IS NULL AND coalesce(expires_at >= ?4, 1))`, accountID, len(p.Prefix), p.Prefix, now.Unix()))
-		if err == nil && used {
-			err = app.ErrPatternInUse
-		}
-		if err != nil {
-			return err
-		}
+			AND paid_at IS NULL AND cancelled_at IS NULL AND coalesce(expires_at >= ?4, 1))`, accountID, len(p.Prefix), p.Prefix, now.Unix())
+		tx.refuse(used, app.ErrPatternInUse)
 		tx.exec(`DELETE FROM code_patterns WHERE id = ?`, id)
 		return tx.audit(ctx, accountID, app.DeedCodePatternDelete, id, app.AuditNamed(p.Prefix))
 	})

@@ -150,22 +150,13 @@ func scanAPIKey(row scanner, before ...any) (access.APIKey, error) {
 }
 
 func (s *Store) CreateAPIKey(ctx context.Context, k access.APIKey, hash [32]byte, once app.IdempotencyKey) (access.APIKey, error) {
-	return changingCredentials(ctx, s, func(tx *tx) (_ access.APIKey, err error) {
-		if _, err = txAccount(tx, k.AccountID); err != nil {
-			return k, err
-		}
-		if err := useForm(tx, k.AccountID, once, k.CreatedAt); err != nil {
-			return k, err
-		}
-		valid, err := scanOne[int](tx.queryRow(`SELECT count(*) FROM api_keys WHERE account_id = ? AND revoked_at IS NULL
-			AND (expires_at IS NULL OR expires_at >= ?)`, k.AccountID, k.CreatedAt.Unix()))
-		if err == nil && valid >= access.MaxAPIKeys {
-			err = access.ErrTooManyAPIKeys
-		}
-		if err != nil {
-			return k, err
-		}
-		k.ID = tx.insert(`INSERT INTO api_keys (account_id, name, scope, hint, hash, expires_at, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+	return changingCredentials(ctx, s, func(tx *tx) (access.APIKey, error) {
+		txAccount(tx, k.AccountID)
+		useForm(tx, k.AccountID, once, k.CreatedAt)
+		valid := findValue[int](tx, `SELECT count(*) FROM api_keys WHERE account_id = ? AND revoked_at IS NULL
+			AND (expires_at IS NULL OR expires_at >= ?)`, k.AccountID, k.CreatedAt.Unix())
+		tx.refuse(valid >= access.MaxAPIKeys, access.ErrTooManyAPIKeys)
+		k.ID = tx.insert(insertInto("api_keys", "account_id, name, scope, hint, hash, expires_at, created_at"),
 			k.AccountID, k.Name, string(k.Scope), k.Hint, hash[:], unixOrNull(k.ExpiresAt), unixOrNull(k.CreatedAt))
 		return k, tx.audit(ctx, k.AccountID, app.DeedAPIKeyCreate, k.ID, app.AuditNamed(k.Name).Changed("scope", "", k.Scope))
 	})
@@ -204,58 +195,36 @@ func scanCounterLink(row scanner, before ...any) (payment.CounterLink, error) {
 
 func (s *Store) CreateCounterLink(ctx context.Context, l payment.CounterLink, hash [32]byte, newName bool,
 	key app.IdempotencyKey) (payment.CounterLink, error) {
-	return changingCredentials(ctx, s, func(tx *tx) (_ payment.CounterLink, err error) {
-		if _, err = txAccount(tx, l.AccountID); err != nil {
-			return l, err
-		}
-		if err := useForm(tx, l.AccountID, key, l.CreatedAt); err != nil {
-			return l, err
-		}
+	return changingCredentials(ctx, s, func(tx *tx) (payment.CounterLink, error) {
+		txAccount(tx, l.AccountID)
+		useForm(tx, l.AccountID, key, l.CreatedAt)
 		if l.BankAccountID != 0 {
-			if err := linkedBankAccount(tx, l.AccountID, l.BankAccountID); err != nil {
-				return l, err
-			}
+			linkedBankAccount(tx, l.AccountID, l.BankAccountID)
 		}
 		if l.ReceivingNumber != "" {
-			paid, err := paidTo(tx, l.AccountID, l.BankAccountID, l.ReceivingNumber)
-			if err == nil && len(paid) > 1 {
-				err = app.InvalidField("bank_account_id", "is required, since this number is of several banks",
-					"là bắt buộc, vì số này có ở nhiều ngân hàng")
+			paid := paidTo(tx, l.AccountID, l.BankAccountID, l.ReceivingNumber)
+			tx.refuse(len(paid) > 1, app.InvalidField("bank_account_id", "is required, since this number is of several banks",
+				"là bắt buộc, vì số này có ở nhiều ngân hàng"))
+			if len(paid) > 0 {
+				l.BankAccountID = paid[0].ID
 			}
-			if err != nil {
-				return l, err
-			}
-			l.BankAccountID = paid[0].ID
 		}
 		if newName {
-			if err := nameFree(tx, `SELECT count(*) FROM counter_links WHERE account_id = ? AND name = ? AND revoked_at IS NULL`, l.AccountID,
-				l.Name); err != nil {
-				return l, err
-			}
+			nameFree(tx, `SELECT count(*) FROM counter_links WHERE account_id = ? AND name = ? AND revoked_at IS NULL`, l.AccountID, l.Name)
 		}
-		counting, err := scanOne[int](tx.queryRow(`SELECT count(*) FROM counter_links WHERE account_id = ? AND revoked_at IS NULL`, l.AccountID))
-		if err != nil {
-			return l, err
-		}
-		if counting >= payment.MaxCounterLinks {
-			return l, app.Refused(app.CodeLimitReached, app.Textf(
-				"An account has at most %d counter links: revoke one first.",
-				"Mỗi tài khoản có tối đa %d đường dẫn màn hình quầy: hãy thu hồi bớt trước.", payment.MaxCounterLinks))
-		}
-		l.ID = tx.insert(`INSERT INTO counter_links (account_id, name, hash, bank_account_id, receiving_number, shows_total,
-				created_at) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+		counting := findValue[int](tx, `SELECT count(*) FROM counter_links WHERE account_id = ? AND revoked_at IS NULL`, l.AccountID)
+		tx.refuse(counting >= payment.MaxCounterLinks, app.Refused(app.CodeLimitReached, app.Textf(
+			"An account has at most %d counter links: revoke one first.",
+			"Mỗi tài khoản có tối đa %d đường dẫn màn hình quầy: hãy thu hồi bớt trước.", payment.MaxCounterLinks)))
+		l.ID = tx.insert(insertInto("counter_links", "account_id, name, hash, bank_account_id, receiving_number, shows_total, created_at"),
 			l.AccountID, l.Name, hash[:], nullIfZero(l.BankAccountID), l.ReceivingNumber, l.ShowsTotal, unixOrNull(l.CreatedAt))
 		return l, tx.audit(ctx, l.AccountID, app.DeedCounterLinkCreate, l.ID, app.AuditNamed(l.Name))
 	})
 }
 
 // nameFree refuses a name that the query counts.
-func nameFree(tx *tx, query string, accountID int64, name string) error {
-	n, err := scanOne[int](tx.queryRow(query, accountID, name))
-	if err == nil && n > 0 {
-		err = app.ErrSameName
-	}
-	return err
+func nameFree(tx *tx, query string, accountID int64, name string) {
+	tx.refuse(findValue[int](tx, query, accountID, name) > 0, app.ErrSameName)
 }
 
 func (s *Store) CounterLinks(ctx context.Context, accountID int64) ([]payment.CounterLink, error) {

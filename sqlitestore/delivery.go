@@ -104,18 +104,10 @@ func (s *Store) Due(ctx context.Context, f delivery.DueFilter, now time.Time) ([
 	if err != nil || len(ids) == 0 {
 		return nil, err
 	}
-	var called sealedReceiver
-	err = s.queryRow(ctx, `SELECT `+receiverColumns+` FROM webhooks w WHERE w.id = ? AND w.is_active = 1 AND w.deleted_at IS NULL`,
-		f.WebhookID).Scan(called.dest()...)
-	if noRows(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	as, err := called.open(s.sealer)
+	as, err := s.scanReceiver(s.queryRow(ctx, `SELECT `+receiverColumns+` FROM webhooks w
+		WHERE w.id = ? AND w.is_active = 1 AND w.deleted_at IS NULL`, f.WebhookID))
 	if err != nil || as.Secrets.Current == "" { // without a secret nothing is sent
-		return nil, err
+		return nil, noRowsAs(err, nil)
 	}
 	list, err := readAll(ctx, s, func(row scanner) (delivery.Outgoing, error) {
 		o := as
@@ -249,22 +241,11 @@ func (s *Store) Settle(ctx context.Context, made delivery.Attempt) (delivery.Att
 // it, and its one attempt settles it.
 func (s *Store) AddTest(ctx context.Context, accountID, webhookID int64, sample func(delivery.Webhook) delivery.Payload,
 	now time.Time) (delivery.Outgoing, error) {
-	return writing(ctx, s, func(tx *tx) (o delivery.Outgoing, err error) {
-		w, err := scanWebhook(tx.queryRow(oneWebhook, webhookID, accountID))
-		if err != nil {
-			return o, err
-		}
-		var called sealedReceiver
-		if err := tx.queryRow(`SELECT `+receiverColumns+` FROM webhooks w WHERE w.id = ?`, webhookID).Scan(called.dest()...); err != nil {
-			return o, err
-		}
-		if o, err = called.open(s.sealer); err != nil {
-			return o, err
-		}
+	return writing(ctx, s, func(tx *tx) (delivery.Outgoing, error) {
+		w := txWebhook(tx, accountID, webhookID)
+		o := find(tx, nil, s.scanReceiver, `SELECT `+receiverColumns+` FROM webhooks w WHERE w.id = ?`, webhookID)
 		o.Payload = sample(w)
-		if o.Secrets.Current == "" {
-			return o, delivery.ErrSecretLost
-		}
+		tx.refuse(o.Secrets.Current == "", delivery.ErrSecretLost)
 		o.Delivery = delivery.Delivery{AccountID: accountID, WebhookID: webhookID, State: app.DeliveryCancelled,
 			CreatedAt: time.UnixMilli(now.UnixMilli()), Test: true}
 		o.ID = tx.insert(`INSERT INTO deliveries (account_id, webhook_id, sample, state, attempts, retry, created_ms, single)

@@ -71,7 +71,7 @@ func (s *Store) UndoImport(
 	ctx context.Context, accountID int64, at inbound.UndoStep, zone *time.Location, now time.Time,
 ) (last int64, err error) {
 	return writing(ctx, s, func(tx *tx) (last int64, err error) {
-		list, err := queryAll(tx, func(row scanner) (r removedTransaction, err error) {
+		list := findAll(tx, func(row scanner) (r removedTransaction, err error) {
 			r.accountID, r.removed = accountID, true
 			err = row.Scan(&r.id, &r.bankAccountID, &r.receivingNumber, &r.direction, &r.amount, secondsInto(&r.at), &r.search, &r.stays,
 				&r.otherImport)
@@ -82,21 +82,15 @@ func (s *Store) UndoImport(
 			notifiedShop+` OR `+namedElsewhere+` OR `+bookOf+` IS NOT NULL, coalesce(`+otherImport+`, 0)
 			FROM transactions t INDEXED BY transactions_import WHERE t.import_id = ?1 AND t.account_id = ?3 AND t.id > ?4 ORDER BY t.id LIMIT ?5`,
 			at.ImportID, now.Add(-attemptsEnd).Unix(), accountID, at.After, undoStep)
-		if err != nil {
-			return 0, err
-		}
 		if len(list) == 0 {
-			if more, err := discardRepeats(tx, at.ImportID); err != nil || more {
-				return max(at.After, 1), err
+			if more := discardRepeats(tx, at.ImportID); more {
+				return max(at.After, 1), nil
 			}
 			return 0, tx.exec(`UPDATE imports SET undone_at = ? WHERE id = ? AND account_id = ? AND undone_at IS NULL`,
 				now.Unix(), at.ImportID, accountID)
 		}
 		if at.After == 0 {
-			file, err := scanOne[string](tx.queryRow(`SELECT file FROM imports WHERE id = ?`, at.ImportID))
-			if err != nil {
-				return 0, err
-			}
+			file := findValue[string](tx, `SELECT file FROM imports WHERE id = ?`, at.ImportID)
 			tx.audit(ctx, accountID, app.DeedImportUndo, at.ImportID, app.AuditNamed(file))
 		}
 		last = list[len(list)-1].id
@@ -106,32 +100,28 @@ func (s *Store) UndoImport(
 			}
 		}
 		list = slices.DeleteFunc(list, func(r removedTransaction) bool { return r.stays || r.otherImport != 0 })
-		if err := removeTransactions(tx, accountID, list); err != nil {
-			return 0, err
-		}
+		removeTransactions(tx, accountID, list)
 		r := &recorder{tx: tx, zone: zone, now: now, call: inbound.Call{AccountID: accountID}}
-		return last, r.judgeWithout(list)
+		r.judgeWithout(list)
+		return last, nil
 	})
 }
 
 // discardRepeats discards some rows of a file that might have been repeats, and reports whether
 // there were any. Another file may bring them again.
-func discardRepeats(tx *tx, importID int64) (more bool, err error) {
-	items, err := queryAll(tx, scanOne[int64], `SELECT id FROM inbound_items WHERE state = 'may_be_repeat' AND import_id = ? LIMIT ?`,
+func discardRepeats(tx *tx, importID int64) (more bool) {
+	items := findAll(tx, scanOne[int64], `SELECT id FROM inbound_items WHERE state = 'may_be_repeat' AND import_id = ? LIMIT ?`,
 		importID, undoStep)
-	if err != nil || len(items) == 0 {
-		return false, err
+	if len(items) == 0 {
+		return false
 	}
-	for _, query := range []string{
-		`DELETE FROM event_ids WHERE channel = 'file' AND source_id = 0 AND (account_id, event_id) IN
-			(SELECT account_id, event_id FROM inbound_items WHERE id IN (SELECT value FROM json_each(?)))`,
-		`UPDATE inbound_items SET state = 'discarded' WHERE id IN (SELECT value FROM json_each(?))`,
-		`UPDATE inbound_events SET open = ` + openItems + ` WHERE id IN
-			(SELECT inbound_event_id FROM inbound_items WHERE id IN (SELECT value FROM json_each(?)))`,
-	} {
-		tx.exec(query, joinIDs(items))
-	}
-	return true, nil
+	ids := joinIDs(items)
+	tx.exec(`DELETE FROM event_ids WHERE channel = 'file' AND source_id = 0 AND (account_id, event_id) IN
+		(SELECT account_id, event_id FROM inbound_items WHERE id IN (SELECT value FROM json_each(?)))`, ids)
+	tx.exec(`UPDATE inbound_items SET state = 'discarded' WHERE id IN (SELECT value FROM json_each(?))`, ids)
+	tx.exec(`UPDATE inbound_events SET open = `+openItems+` WHERE id IN
+		(SELECT inbound_event_id FROM inbound_items WHERE id IN (SELECT value FROM json_each(?)))`, ids)
+	return true
 }
 
 // removedTransaction is a transaction to remove. search is its text in the index, NULL
@@ -146,20 +136,16 @@ type removedTransaction struct {
 
 // removeTransactions removes transactions of an account, their event ids, notes, matches and
 // deliveries, and their entries in the indexes. The totals follow with the commit.
-func removeTransactions(tx *tx, accountID int64, removed []removedTransaction) error {
+func removeTransactions(tx *tx, accountID int64, removed []removedTransaction) {
 	var ids []int64
 	for _, r := range removed {
 		ids = append(ids, r.id)
 		tx.totals.addTransaction(r.transactionDelta)
-		if !r.search.Valid {
-			continue
+		if r.search.Valid {
+			tx.exec(`INSERT INTO transactions_search (transactions_search, rowid, search) VALUES ('delete', ?, ?)`, r.id, r.search.String)
 		}
-		tx.exec(`INSERT INTO transactions_search (transactions_search, rowid, search) VALUES ('delete', ?, ?)`, r.id,
-			r.search.String)
 	}
-	if err := unmatch(tx, ids...); err != nil {
-		return err
-	}
+	unmatch(tx, ids...)
 	noteRemoval(tx, accountID, ids)
 	tx.exec(`DELETE FROM import_repeats WHERE transaction_id IN (SELECT value FROM json_each(?))`, joinIDs(ids))
 	for _, query := range []string{
@@ -176,6 +162,6 @@ func removeTransactions(tx *tx, accountID int64, removed []removedTransaction) e
 		tx.exec(query, joinIDs(ids), accountID)
 	}
 	// searched_to must not be greater than the last id.
-	return tx.exec(`UPDATE settings SET value = (SELECT coalesce(max(id), 0) FROM transactions)
+	tx.exec(`UPDATE settings SET value = (SELECT coalesce(max(id), 0) FROM transactions)
 		WHERE name = 'searched_to' AND CAST(value AS INTEGER) > (SELECT coalesce(max(id), 0) FROM transactions)`)
 }

@@ -1,7 +1,6 @@
 package sqlitestore
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -22,40 +21,39 @@ func (s *Store) RecordInbound(ctx context.Context, call inbound.Call, zone *time
 		return s.dryRun(ctx, call, zone)
 	}
 	return inSteps(ctx, s, inbound.Recording{}, func(tx *tx, before inbound.Recording) (inbound.Recording, bool, error) {
-		recording, more, err := recordInbound(tx, call, zone, before)
-		if err == nil && (call.Channel == app.ChannelHand || call.Channel == app.ChannelFile) { // a person's, not a provider's
-			err = auditRecorded(ctx, tx, call, before, recording)
+		recording, more := recordInbound(tx, call, zone, before)
+		if call.Channel == app.ChannelHand || call.Channel == app.ChannelFile { // a person's, not a provider's
+			auditRecorded(ctx, tx, call, before, recording)
 		}
-		return recording, more, err
+		return recording, more, nil
 	})
 }
 
 // auditRecorded writes the line of what somebody typed or imported, once for a file.
 // A program may record by an API key all day: that is counted.
-func auditRecorded(ctx context.Context, tx *tx, call inbound.Call, before, recording inbound.Recording) error {
+func auditRecorded(ctx context.Context, tx *tx, call inbound.Call, before, recording inbound.Recording) {
 	a, _ := app.ActorOf(ctx)
 	switch {
 	case recording.Recorded == before.Recorded:
-		return nil
 	case call.Channel == app.ChannelFile:
-		if call.ImportID != 0 || before.ImportID != 0 {
-			return nil
+		if call.ImportID == 0 && before.ImportID == 0 {
+			tx.audit(ctx, call.AccountID, app.DeedImportRecord, recording.ImportID, app.AuditNamed(call.File))
 		}
-		return tx.audit(ctx, call.AccountID, app.DeedImportRecord, recording.ImportID, app.AuditNamed(call.File))
 	case a.Way == app.WayAPI:
-		return tx.auditOften(ctx, time.Hour, app.AuditLine{
+		tx.auditOften(ctx, time.Hour, app.AuditLine{
 			AccountID: call.AccountID, Deed: app.DeedTransactionRecord, AuditDetail: app.AuditDetail{Count: 1},
 		})
+	default:
+		tx.audit(ctx, call.AccountID, app.DeedTransactionRecord, recording.TransactionIDs[0], app.AuditDetail{})
 	}
-	return tx.audit(ctx, call.AccountID, app.DeedTransactionRecord, recording.TransactionIDs[0], app.AuditDetail{})
 }
 
 // dryRun records a call and rolls it back.
 func (s *Store) dryRun(ctx context.Context, call inbound.Call, zone *time.Location) (inbound.Recording, error) {
 	var recording inbound.Recording
-	err := s.write(ctx, func(tx *tx) (err error) {
-		recording, _, err = recordInbound(tx, call, zone, inbound.Recording{})
-		return cmp.Or(err, errDryRun)
+	err := s.write(ctx, func(tx *tx) error {
+		recording, _ = recordInbound(tx, call, zone, inbound.Recording{})
+		return errDryRun
 	})
 	if err != nil && !errors.Is(err, errDryRun) {
 		return inbound.Recording{}, err
@@ -64,35 +62,31 @@ func (s *Store) dryRun(ctx context.Context, call inbound.Call, zone *time.Locati
 }
 
 // recordInbound records the elements after those of before, until the step is full.
-func recordInbound(tx *tx, call inbound.Call, zone *time.Location,
-	before inbound.Recording) (recording inbound.Recording, more bool, err error) {
+func recordInbound(tx *tx, call inbound.Call, zone *time.Location, before inbound.Recording) (recording inbound.Recording, more bool) {
 	recording = before
-	if kept, found, err := earlier(tx, call.AccountID, call.Key, call.ReceivedAt); err != nil || found {
+	if kept, found := earlier(tx, call.AccountID, call.Key, call.ReceivedAt); found {
 		recording.Add(kept.outcome, kept.result)
-		return recording, false, err
+		return recording, false
 	}
 	call.ImportID = max(call.ImportID, before.ImportID)
 	r := &recorder{tx: tx, zone: zone, now: call.ReceivedAt, call: call, event: before.EventID}
 	r.keepEvent()
-	if more, err = r.elements(&recording); err != nil {
-		return recording, false, err
-	}
+	more = r.elements(&recording)
 	if more || len(before.Outcomes) > 0 || recording.Recorded < len(call.Elements) {
 		r.closeEvent(recording)
 	}
 	r.closeImport(len(before.Outcomes), &recording)
 	tx.totals.addCall(call.Source.ID, call.ReceivedAt, recording.Recorded > 0)
 	if more {
-		return recording, true, nil
+		return recording, true
 	}
 	if call.SourceFault {
 		failServed(tx, call.Source.ID)
 	}
-	if call.Key.Key == "" {
-		return recording, false, nil
-	}
-	return recording, false,
+	if call.Key.Key != "" {
 		keepKey(tx, call.AccountID, call.Key, keptResult{recording.TransactionIDs[0], recording.Outcomes[0]}, call.ReceivedAt)
+	}
+	return recording, false
 }
 
 // retried is how far a retry has come.
@@ -109,21 +103,16 @@ func (s *Store) RetryInbound(ctx context.Context, id int64, call inbound.Call, z
 	now time.Time) (inbound.Recording, error) {
 	done, err := inSteps(ctx, s, retried{}, func(tx *tx, at retried) (retried, bool, error) {
 		if at.EventID == 0 {
-			if err := tx.queryRow(`SELECT coalesce(max(id), 0) FROM inbound_items WHERE inbound_event_id = ?`, id).Scan(&at.before); err != nil {
-				return at, false, err
-			}
-			var err error
-			if at.discarded, err = discardedReasons(tx, id); err != nil {
-				return at, false, err
-			}
+			at.before = findValue[int64](tx, `SELECT coalesce(max(id), 0) FROM inbound_items WHERE inbound_event_id = ?`, id)
+			// The discarded items, by their position, with the reasons.
+			list := findValue[string](tx, `SELECT json_group_object(position, reason_en) FROM inbound_items
+				WHERE inbound_event_id = ? AND state = 'discarded'`, id)
+			tx.fail(json.Unmarshal([]byte(list), &at.discarded))
 			tx.audit(ctx, call.AccountID, app.DeedInboundRetry, id, app.AuditDetail{})
 		}
 		recorded := at.Recorded
 		r := &recorder{tx: tx, zone: zone, now: now, call: call, event: id, retry: true, before: at.before, discarded: at.discarded}
-		more, err := r.elements(&at.Recording)
-		if err != nil {
-			return at, false, err
-		}
+		more := r.elements(&at.Recording)
 		if !more {
 			n := tx.change(`DELETE FROM inbound_items WHERE id IN (SELECT id FROM inbound_items
 					WHERE inbound_event_id = ? AND id <= ? AND state IN ('rejected', 'conflict')`+stepLimit+`)`, id, at.before)
@@ -136,35 +125,16 @@ func (s *Store) RetryInbound(ctx context.Context, id int64, call inbound.Call, z
 	return done.Recording, err
 }
 
-// discardedReasons are the reasons of the discarded items of an event, by their
-// position.
-func discardedReasons(tx *tx, event int64) (map[int]string, error) {
-	var reasons map[int]string
-	list, err := scanOne[string](tx.queryRow(`SELECT json_group_object(position, reason_en) FROM inbound_items
-		WHERE inbound_event_id = ? AND state = 'discarded'`, event))
-	if err == nil {
-		err = json.Unmarshal([]byte(list), &reasons)
-	}
-	return reasons, err
-}
-
 func (s *Store) DiscardInbound(ctx context.Context, accountID, id, itemID int64) (int, error) {
 	type discarding struct {
 		items int
 		line  int64 // of the audit log
 	}
 	done, err := inSteps(ctx, s, discarding{}, func(tx *tx, at discarding) (discarding, bool, error) {
-		if err := inboundEventExists(tx, accountID, id); err != nil {
-			return at, false, err
-		}
+		ownInboundEvent(tx, accountID, id)
 		if itemID != 0 {
-			known, err := scanOne[bool](tx.queryRow(`SELECT EXISTS (SELECT 1 FROM inbound_items WHERE id = ? AND inbound_event_id = ?)`, itemID, id))
-			if err == nil && !known {
-				err = app.ErrUnknownReference("item_id")
-			}
-			if err != nil {
-				return at, false, err
-			}
+			find(tx, app.ErrUnknownReference("item_id"), scanOne[int], `SELECT 1 FROM inbound_items WHERE id = ? AND inbound_event_id = ?`,
+				itemID, id)
 		}
 		n := tx.change(`UPDATE inbound_items SET state = 'discarded' WHERE id IN (SELECT id FROM inbound_items
 				WHERE inbound_event_id = ?1 AND (?2 = 0 OR id = ?2) AND `+isOpen+stepLimit+`)`, id, itemID)
@@ -177,10 +147,9 @@ func (s *Store) DiscardInbound(ctx context.Context, accountID, id, itemID int64)
 	return done.items, err
 }
 
-// inboundEventExists returns inbound.ErrNoEvent if the account has no such event.
-func inboundEventExists(tx *tx, accountID, id int64) error {
-	_, err := scanOne[int](tx.queryRow(`SELECT 1 FROM inbound_events WHERE id = ? AND account_id = ?`, id, accountID))
-	return noRowsAs(err, inbound.ErrNoEvent)
+// ownInboundEvent refuses the id of an event that the account doesn't have.
+func ownInboundEvent(tx *tx, accountID, id int64) {
+	find(tx, inbound.ErrNoEvent, scanOne[int], `SELECT 1 FROM inbound_events WHERE id = ? AND account_id = ?`, id, accountID)
 }
 
 func (s *Store) NoteRefusedCall(c inbound.RefusedCall) {

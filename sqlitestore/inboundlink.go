@@ -14,24 +14,17 @@ func (s *Store) LinkInbound(
 ) (inbound.EventLinkResult, error) {
 	r, err := inSteps(ctx, s, inbound.EventLinkResult{}, func(tx *tx, r inbound.EventLinkResult) (inbound.EventLinkResult, bool, error) {
 		if r.BankAccount.ID == 0 {
-			if err := beginLink(tx, accountID, in, &r, now); err != nil {
-				return r, false, err
-			}
+			beginLink(tx, accountID, in, &r, now)
 			d := app.AuditDetail{}.Changed("bank_account", "", auditBankAccount(r.BankAccount).Name)
 			tx.audit(ctx, accountID, app.DeedInboundLink, in.EventID, d)
 		}
-		more, err := finishLink(tx, &r, in.EventID, zone, now)
-		if err == nil && !more && r.Linked {
-			more, err = finishLink(tx, &r, everyEvent, zone, now)
+		more := finishLink(tx, &r, in.EventID, zone, now)
+		if !more && r.Linked {
+			more = finishLink(tx, &r, everyEvent, zone, now)
 		}
-		if err == nil {
-			err = tx.queryRow(`SELECT coalesce((SELECT open FROM inbound_events WHERE id = ?), 0)`, in.EventID).Scan(&r.Open)
-		}
-		if err != nil {
-			return r, false, err
-		}
-		r.BankAccount, err = txBankAccount(tx, accountID, r.BankAccount.ID)
-		return r, more, err
+		r.Open = findValue[int](tx, `SELECT open FROM inbound_events WHERE id = ?`, in.EventID)
+		r.BankAccount = txBankAccount(tx, accountID, r.BankAccount.ID)
+		return r, more, nil
 	})
 	r.More, err = linkGoesOn(r, err)
 	return r, err
@@ -39,53 +32,33 @@ func (s *Store) LinkInbound(
 
 // beginLink finds or links the bank account of an event's unassigned items, and
 // notes what is to be recorded on it.
-func beginLink(tx *tx, accountID int64, in inbound.EventLink, r *inbound.EventLinkResult, now time.Time) error {
-	items, err := unassignedItems(tx, accountID, in.EventID)
-	if err != nil {
-		return err
+func beginLink(tx *tx, accountID int64, in inbound.EventLink, r *inbound.EventLinkResult, now time.Time) {
+	ownInboundEvent(tx, accountID, in.EventID)
+	items := findAll(tx, scanWaitingItem, `SELECT `+waitingColumns+` FROM inbound_items i LEFT JOIN sources s ON s.id = i.source_id
+		WHERE i.inbound_event_id = ? AND i.state = 'unassigned' ORDER BY i.id`, in.EventID)
+	if len(items) == 0 {
+		tx.fail(inbound.ErrNothingUnassigned)
+		return
 	}
-	if r.BankAccount, r.Linked, err = targetOf(tx, accountID, in, items, now); err != nil {
-		return err
+	r.BankAccount, r.Linked = targetOf(tx, accountID, in, items, now)
+	noteLink(tx, r.BankAccount.ID, in.EventID, in.Notify, now)
+	if r.Linked {
+		noteLink(tx, r.BankAccount.ID, everyEvent, in.Notify, now)
 	}
-	if err := noteLink(tx, r.BankAccount.ID, in.EventID, in.Notify, now); err != nil || !r.Linked {
-		return err
-	}
-	return noteLink(tx, r.BankAccount.ID, everyEvent, in.Notify, now)
-}
-
-// unassignedItems returns the unassigned items of an event. It is an error if there
-// are none.
-func unassignedItems(tx *tx, accountID, id int64) ([]waitingItem, error) {
-	if err := inboundEventExists(tx, accountID, id); err != nil {
-		return nil, err
-	}
-	items, err := queryAll(tx, scanWaitingItem, `SELECT `+waitingColumns+` FROM inbound_items i LEFT JOIN sources s ON s.id = i.source_id
-		WHERE i.inbound_event_id = ? AND i.state = 'unassigned' ORDER BY i.id`, id)
-	if err == nil && len(items) == 0 {
-		err = inbound.ErrNothingUnassigned
-	}
-	return items, err
 }
 
 // targetOf finds the bank account on which items of one source are to be recorded,
 // and links it if it isn't linked.
-func targetOf(tx *tx, accountID int64, in inbound.EventLink, items []waitingItem,
-	now time.Time) (b app.BankAccount, linked bool, err error) {
-	own, err := narrowedTo(tx, items[0].only)
-	if err != nil {
-		return b, false, err
-	}
-	cache, err := tx.recordCache(accountID)
-	if err != nil {
-		return b, false, err
-	}
+func targetOf(tx *tx, accountID int64, in inbound.EventLink, items []waitingItem, now time.Time) (b app.BankAccount, linked bool) {
+	// It is the bank account that the source is narrowed to, linked or not; zero: none.
+	own := find(tx, nil, columnsOnly(scanBankAccount), `SELECT `+bankAccountColumns+` FROM bank_accounts b WHERE b.id = ?`, items[0].only)
+	cache := tx.recordCache(accountID)
 	elements := make([]inbound.Incoming, len(items))
 	for i, item := range items {
 		elements[i] = item.Incoming
 	}
-	if in, err = in.Complete(elements, own, cache.all()); err != nil {
-		return b, false, err
-	}
+	in, err := in.Complete(elements, own, cache.all())
+	tx.fail(err)
 	b = app.BankAccount{
 		AccountID: accountID, Bank: in.Bank, AccountNumber: in.AccountNumber, AccountName: in.AccountName,
 		Status: app.BankAccountActive, CreatedAt: now,
@@ -93,27 +66,11 @@ func targetOf(tx *tx, accountID int64, in inbound.EventLink, items []waitingItem
 	if known, found := cache.withNumber(b.Bank, b.AccountNumber, 0); found {
 		b = known
 	} else {
-		if b.AccountName == "" {
-			return b, false, inbound.ErrNameNeeded
-		}
-		if b.ID, err = linkBankAccount(tx, b, now); err != nil {
-			return b, false, err
-		}
-		linked = true
+		tx.refuse(b.AccountName == "", inbound.ErrNameNeeded)
+		b.ID, linked = linkBankAccount(tx, b, now), true
 	}
-	if own.ID != 0 && own.ID != b.ID {
-		return b, false, inbound.ErrSourceIsForOther(own.ID)
-	}
-	return b, linked, nil
-}
-
-// narrowedTo reads the bank account that a source is narrowed to, linked or not. The
-// id 0 gives the zero value.
-func narrowedTo(tx *tx, id int64) (app.BankAccount, error) {
-	if id == 0 {
-		return app.BankAccount{}, nil
-	}
-	return scanBankAccount(tx.queryRow(`SELECT `+bankAccountColumns+` FROM bank_accounts b WHERE b.id = ?`, id))
+	tx.refuse(own.ID != 0 && own.ID != b.ID, inbound.ErrSourceIsForOther(own.ID))
+	return b, linked
 }
 
 // When a bank account is linked, its unassigned items are recorded in steps. The
@@ -126,10 +83,9 @@ const everyEvent = 0
 
 // noteLink notes that the unassigned items of an event, or of every event, are to be
 // recorded on a bank account.
-func noteLink(tx *tx, bankAccountID, eventID int64, notify inbound.NotifyOnLink, now time.Time) error {
-	return tx.exec(`INSERT OR REPLACE INTO unfinished_links (bank_account_id, inbound_event_id, notify, linked_at, item_id)
-		VALUES (?, ?, ?, ?, 0)`,
-		bankAccountID, eventID, int(notify), now.Unix())
+func noteLink(tx *tx, bankAccountID, eventID int64, notify inbound.NotifyOnLink, now time.Time) {
+	tx.exec(`INSERT OR REPLACE INTO unfinished_links (bank_account_id, inbound_event_id, notify, linked_at, item_id)
+		VALUES (?, ?, ?, ?, 0)`, bankAccountID, eventID, int(notify), now.Unix())
 }
 
 // unfinishedLink is a row of unfinished_links.
@@ -143,44 +99,40 @@ type unfinishedLink struct {
 // finishLink records one step of the items of an unfinished link and adds it to
 // result. There is nothing to do if another process has finished it, or if the bank
 // account was unlinked.
-func finishLink(tx *tx, result *inbound.EventLinkResult, event int64, zone *time.Location, now time.Time) (more bool, err error) {
+func finishLink(tx *tx, result *inbound.EventLinkResult, event int64, zone *time.Location, now time.Time) (more bool) {
 	b := result.BankAccount
-	link, linkedAt := unfinishedLink{event: event}, int64(0)
-	err = tx.queryRow(`SELECT notify, linked_at, item_id FROM unfinished_links WHERE bank_account_id = ? AND inbound_event_id = ?`,
-		b.ID, event).
-		Scan(&link.notify, &linkedAt, &link.item)
-	if noRows(err) {
-		return false, nil
-	}
+	link := unfinishedLink{event: event}
+	err := tx.queryRow(`SELECT notify, linked_at, item_id FROM unfinished_links WHERE bank_account_id = ? AND inbound_event_id = ?`,
+		b.ID, event).Scan(&link.notify, secondsInto(&link.linkedAt), &link.item)
 	if err != nil {
-		return false, err
+		tx.fail(noRowsAs(err, nil))
+		return false
 	}
-	link.linkedAt = time.Unix(linkedAt, 0)
 	r := &recorder{tx: tx, zone: zone, now: now, call: inbound.Call{AccountID: b.AccountID}}
-	if more, err = r.waiting(b, &link, result); err != nil {
-		return false, err
-	}
+	more = r.waiting(b, &link, result)
 	result.Deliveries += r.deliveries
 	result.Webhooks = append(result.Webhooks, r.webhooks...)
 	if more {
-		return true, tx.exec(`UPDATE unfinished_links SET item_id = ? WHERE bank_account_id = ? AND inbound_event_id = ?`, link.item, b.ID, event)
+		tx.exec(`UPDATE unfinished_links SET item_id = ? WHERE bank_account_id = ? AND inbound_event_id = ?`, link.item, b.ID, event)
+	} else {
+		tx.exec(`DELETE FROM unfinished_links WHERE bank_account_id = ? AND inbound_event_id = ?`, b.ID, event)
 	}
-	return false, tx.exec(`DELETE FROM unfinished_links WHERE bank_account_id = ? AND inbound_event_id = ?`, b.ID, event)
+	return more
 }
 
 // waitingItems returns the next items that a link may be about, at most a step:
 // all those of its event; or of every event those that name the number of b, a
 // masked number or none.
-func waitingItems(tx *tx, b app.BankAccount, link unfinishedLink) ([]waitingItem, error) {
+func waitingItems(tx *tx, b app.BankAccount, link unfinishedLink) []waitingItem {
 	const columns = `SELECT ` + waitingColumns + ` FROM `
 	if link.event != everyEvent {
-		return queryAll(tx, scanWaitingItem, columns+`inbound_items i LEFT JOIN sources s ON s.id = i.source_id
+		return findAll(tx, scanWaitingItem, columns+`inbound_items i LEFT JOIN sources s ON s.id = i.source_id
 			WHERE i.inbound_event_id = ? AND i.state = 'unassigned' AND i.id > ? ORDER BY i.id`+stepLimit, link.event, link.item)
 	}
 	const named = `SELECT id FROM (SELECT id FROM inbound_items INDEXED BY inbound_items_unassigned
 		WHERE account_id = ?1 AND state = 'unassigned' AND iif(masked, '', account_number) = `
 	next := ` AND id > ?3 ORDER BY id` + stepLimit + `)`
-	return queryAll(tx, scanWaitingItem, columns+`(`+named+`?2`+next+` UNION ALL `+named+`''`+next+` ORDER BY id`+stepLimit+`) k
+	return findAll(tx, scanWaitingItem, columns+`(`+named+`?2`+next+` UNION ALL `+named+`''`+next+` ORDER BY id`+stepLimit+`) k
 		CROSS JOIN inbound_items i ON i.id = k.id LEFT JOIN sources s ON s.id = i.source_id ORDER BY i.id`, b.AccountID,
 		b.AccountNumber, link.item)
 }
@@ -189,29 +141,20 @@ func (s *Store) LinkBankAccount(ctx context.Context, b app.BankAccount, in inbou
 	now time.Time) (inbound.LinkResult, error) {
 	r, err := inSteps(ctx, s, inbound.EventLinkResult{}, func(tx *tx, r inbound.EventLinkResult) (inbound.EventLinkResult, bool, error) {
 		if r.BankAccount.ID == 0 {
-			kept, found, err := earlier(tx, b.AccountID, in.Key, now)
-			if err != nil || found {
-				if err == nil {
-					r.BankAccount, err = txBankAccount(tx, b.AccountID, kept.result)
-				}
-				return r, false, err
+			if kept, found := earlier(tx, b.AccountID, in.Key, now); found {
+				r.BankAccount = txBankAccount(tx, b.AccountID, kept.result)
+				return r, false, nil
 			}
-			id, err := linkBankAccount(tx, b, now)
-			if err != nil {
-				return r, false, err
-			}
+			id := linkBankAccount(tx, b, now)
 			r.BankAccount, r.Linked = b, true
 			r.BankAccount.ID = id
 			noteLink(tx, id, everyEvent, in.Notify, now)
 			tx.audit(ctx, b.AccountID, app.DeedBankAccountLink, id, auditBankAccount(b))
 			keepKey(tx, b.AccountID, in.Key, keptResult{result: id}, now)
 		}
-		more, err := finishLink(tx, &r, everyEvent, zone, now)
-		if err != nil {
-			return r, false, err
-		}
-		r.BankAccount, err = txBankAccount(tx, b.AccountID, r.BankAccount.ID)
-		return r, more, err
+		more := finishLink(tx, &r, everyEvent, zone, now)
+		r.BankAccount = txBankAccount(tx, b.AccountID, r.BankAccount.ID)
+		return r, more, nil
 	})
 	more, err := linkGoesOn(r, err)
 	return inbound.LinkResult{BankAccount: r.BankAccount, Recorded: r.Waiting, More: more, Before: err == nil && !r.Linked,
@@ -247,8 +190,8 @@ func (s *Store) FinishLinks(ctx context.Context, before time.Time, zone *time.Lo
 		var r inbound.EventLinkResult
 		r, err = inSteps(ctx, s, inbound.EventLinkResult{BankAccount: l.bankAccount},
 			func(tx *tx, r inbound.EventLinkResult) (inbound.EventLinkResult, bool, error) {
-				more, err := finishLink(tx, &r, l.event, zone, now)
-				return r, more, err
+				more := finishLink(tx, &r, l.event, zone, now)
+				return r, more, nil
 			})
 		webhooks = append(webhooks, r.Webhooks...)
 	}

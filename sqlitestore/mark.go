@@ -116,27 +116,16 @@ const closings = `(SELECT count(*) FROM book_closings WHERE account_id = ?1)`
 
 func (s *Store) AddRule(ctx context.Context, accountID int64, r book.Rule, check func([]book.Rule) error) error {
 	return s.write(ctx, func(tx *tx) error {
-		present, err := queryAll(tx, scanRule, rulesInForce, accountID)
-		if err != nil {
-			return err
-		}
+		present := findAll(tx, scanRule, rulesInForce, accountID)
 		search := fold.String(r.Text)
 		if slices.ContainsFunc(present, func(p book.Rule) bool {
 			return p.BankAccountID == r.BankAccountID && fold.String(p.Text) == search
 		}) {
 			return nil
 		}
-		if err := check(present); err != nil {
-			return err
-		}
-		name, err := ruleName(tx, accountID, r)
-		if err != nil {
-			return err
-		}
-		id, err := scanOne[int64](tx.queryRow(`SELECT coalesce(max(id), 0) + 1 FROM book_rules WHERE account_id = ?`, accountID))
-		if err != nil {
-			return err
-		}
+		tx.fail(check(present))
+		name := ruleName(tx, accountID, r)
+		id := findValue[int64](tx, `SELECT coalesce(max(id), 0) + 1 FROM book_rules WHERE account_id = ?`, accountID)
 		tx.exec(`INSERT INTO book_rules (account_id, id, bank_account_id, text, search, kind, since)
 			VALUES (?1, ?2, ?3, ?4, ?5, ?6, `+closings+`)`, accountID, id, nullIfZero(r.BankAccountID), r.Text, search, string(r.Kind))
 		tx.exec(`UPDATE accounts SET marks_revenue = 1 WHERE id = ?`, accountID)
@@ -145,26 +134,19 @@ func (s *Store) AddRule(ctx context.Context, accountID int64, r book.Rule, check
 }
 
 // ruleName is what a rule is about: its text, or the number of its bank account.
-func ruleName(tx *tx, accountID int64, r book.Rule) (string, error) {
+func ruleName(tx *tx, accountID int64, r book.Rule) string {
 	if r.BankAccountID == 0 {
-		return r.Text, nil
+		return r.Text
 	}
-	number, err := scanOne[string](tx.queryRow(`SELECT account_number FROM bank_accounts WHERE id = ? AND account_id = ?`,
-		r.BankAccountID, accountID))
-	return number, noRowsAs(err, app.ErrUnknownReference("bank_account_id"))
+	return find(tx, app.ErrUnknownReference("bank_account_id"), scanOne[string],
+		`SELECT account_number FROM bank_accounts WHERE id = ? AND account_id = ?`, r.BankAccountID, accountID)
 }
 
 func (s *Store) RemoveRule(ctx context.Context, accountID, id int64) error {
 	return s.write(ctx, func(tx *tx) error {
-		r, err := scanRule(tx.queryRow(`SELECT id, coalesce(bank_account_id, 0), text, kind FROM book_rules WHERE id = ? AND account_id = ?
-			AND until IS NULL`, id, accountID))
-		if err != nil {
-			return noRowsAs(err, book.ErrNoRule)
-		}
-		name, err := ruleName(tx, accountID, r)
-		if err != nil {
-			return err
-		}
+		r := find(tx, book.ErrNoRule, scanRule, `SELECT id, coalesce(bank_account_id, 0), text, kind FROM book_rules
+			WHERE id = ? AND account_id = ? AND until IS NULL`, id, accountID)
+		name := ruleName(tx, accountID, r)
 		tx.exec(`UPDATE book_rules SET until = `+closings+` WHERE account_id = ?1 AND id = ?2`, accountID, id)
 		return tx.audit(ctx, accountID, book.DeedRuleRemove, id, app.AuditNamed(name))
 	})

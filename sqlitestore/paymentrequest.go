@@ -91,57 +91,45 @@ type paymentMatch struct {
 }
 
 // keep counts a transaction in the request.
-func (m paymentMatch) keep(tx *tx, t app.Transaction, now time.Time) error {
+func (m paymentMatch) keep(tx *tx, t app.Transaction, now time.Time) {
 	late := m.LateFor(t, now)
 	tx.exec(`INSERT INTO payment_matches (transaction_id, request_id, found_by, late, matched_at, matched_by)
-		VALUES (?, ?, ?, ?, ?, ?)`,
-		t.ID, m.ID, string(m.foundBy), late, now.Unix(), m.by)
-	return keepReceived(tx, m.With(t.Amount, late, now))
+		VALUES (?, ?, ?, ?, ?, ?)`, t.ID, m.ID, string(m.foundBy), late, now.Unix(), m.by)
+	keepReceived(tx, m.With(t.Amount, late, now))
 }
 
 // keepLater counts a transaction that was recorded without the request.
-func (m paymentMatch) keepLater(tx *tx, t app.Transaction, now time.Time) error {
+func (m paymentMatch) keepLater(tx *tx, t app.Transaction, now time.Time) {
 	tx.exec(`UPDATE transactions SET unmatched = 0 WHERE id = ?`, t.ID)
-	return m.keep(tx, t, now)
+	m.keep(tx, t, now)
 }
 
 // keepReceived writes what has come for a request.
-func keepReceived(tx *tx, r payment.Request) error {
-	return tx.exec(`UPDATE payment_requests SET received = ?, transfers = ?, paid_at = ?, late = ? WHERE id = ?`, r.Received, r.Transfers,
+func keepReceived(tx *tx, r payment.Request) {
+	tx.exec(`UPDATE payment_requests SET received = ?, transfers = ?, paid_at = ?, late = ? WHERE id = ?`, r.Received, r.Transfers,
 		unixOrNull(r.PaidAt), r.Late, r.ID)
 }
 
 // unmatch undoes matches of transactions, and counts their requests anew.
-func unmatch(tx *tx, transactionIDs ...int64) error {
+func unmatch(tx *tx, transactionIDs ...int64) {
 	ids := joinIDs(transactionIDs)
-	requests, err := queryAll(tx, scanOne[int64],
+	requests := findAll(tx, scanOne[int64],
 		`SELECT DISTINCT m.request_id FROM json_each(?) k CROSS JOIN payment_matches m ON m.transaction_id = k.value`, ids)
-	if err != nil || len(requests) == 0 {
-		return err
+	if len(requests) == 0 {
+		return
 	}
-	for _, query := range []string{
-		`UPDATE transactions SET unmatched = 1 WHERE id IN (SELECT m.transaction_id FROM json_each(?) k CROSS
-			JOIN payment_matches m ON m.transaction_id = k.value)`,
-		`DELETE FROM payment_matches WHERE transaction_id IN (SELECT value FROM json_each(?))`,
-	} {
-		tx.exec(query, ids)
-	}
+	tx.exec(`UPDATE transactions SET unmatched = 1 WHERE id IN (SELECT m.transaction_id FROM json_each(?) k
+		CROSS JOIN payment_matches m ON m.transaction_id = k.value)`, ids)
+	tx.exec(`DELETE FROM payment_matches WHERE transaction_id IN (SELECT value FROM json_each(?))`, ids)
 	for _, id := range requests {
-		r, err := scanPaymentRequest(tx.queryRow(`SELECT `+paymentColumns+paymentFrom+` WHERE r.id = ?`, id))
-		if err != nil {
-			return err
-		}
-		left, err := queryAll(tx, func(row scanner) (p payment.Transfer, err error) {
+		r := find(tx, nil, scanPaymentRequest, `SELECT `+paymentColumns+paymentFrom+` WHERE r.id = ?`, id)
+		left := findAll(tx, func(row scanner) (p payment.Transfer, err error) {
 			return p, row.Scan(&p.Amount, &p.Late, secondsInto(&p.MatchedAt))
 		}, `SELECT t.amount, m.late, m.matched_at FROM payment_matches m INDEXED BY payment_matches_request
 			JOIN transactions t ON t.id = m.transaction_id
 			WHERE m.request_id = ? ORDER BY m.matched_at, m.transaction_id`, id)
-		if err != nil {
-			return err
-		}
 		keepReceived(tx, r.Recount(left))
 	}
-	return nil
 }
 
 var paymentTransfers = `SELECT m.found_by, m.late, m.matched_at, m.matched_by, ` + transactionColumns +
@@ -219,33 +207,22 @@ func (s *Store) PaymentRequests(ctx context.Context, accountID int64, f payment.
 func (s *Store) CreatePaymentRequest(ctx context.Context, r payment.Request, choose func(payment.Choices) (payment.Request, error),
 	key app.IdempotencyKey) (payment.Request, error) {
 	return writing(ctx, s, func(tx *tx) (payment.Request, error) {
-		kept, found, err := earlier(tx, r.AccountID, key, r.CreatedAt)
-		if err != nil {
-			return r, err
+		if kept, found := earlier(tx, r.AccountID, key, r.CreatedAt); found {
+			return find(tx, nil, scanPaymentRequest, onePaymentRequest, kept.result, r.AccountID, nil), nil
 		}
-		if found {
-			return scanPaymentRequest(tx.queryRow(onePaymentRequest, kept.result, r.AccountID, nil))
-		}
-		choices, err := paymentChoices(ctx, tx, r)
-		if err != nil {
-			return r, err
-		}
-		r, err := choose(choices)
+		r, err := choose(paymentChoices(ctx, tx, r))
 		if err != nil {
 			return r, err
 		}
 		if r.CashierID != 0 {
-			if r.ShiftID, err = tx.shiftOf(r); err != nil {
-				return r, err
-			}
+			r.ShiftID = tx.shiftOf(r)
 		}
 		tx.exec(`UPDATE payment_requests SET code = code || ' ' || id WHERE account_id = ? AND code = ?`, r.AccountID, r.Code)
-		r.ID = tx.insert(`INSERT INTO payment_requests (account_id, bank_account_id, token, code, reference, reference_key, amount,
-			transfer_amount, tolerance, return_url, created_by, shift_id, created_at, expires_at, receiving_number)
-				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, r.AccountID, r.BankAccount.ID, r.Token, r.Code, r.Reference, r.ReferenceKey(),
-			r.Amount, r.TransferAmount, r.Tolerance, r.ReturnURL,
-			r.CreatedBy, nullIfZero(r.ShiftID), r.CreatedAt.Unix(), unixOrNull(r.ExpiresAt), r.PayTo)
-		if cache, err := tx.recordCache(r.AccountID); err != nil || !cache.payments {
+		r.ID = tx.insert(insertInto("payment_requests", `account_id, bank_account_id, token, code, reference, reference_key, amount,
+			transfer_amount, tolerance, return_url, created_by, shift_id, created_at, expires_at, receiving_number`),
+			r.AccountID, r.BankAccount.ID, r.Token, r.Code, r.Reference, r.ReferenceKey(), r.Amount, r.TransferAmount, r.Tolerance,
+			r.ReturnURL, r.CreatedBy, nullIfZero(r.ShiftID), r.CreatedAt.Unix(), unixOrNull(r.ExpiresAt), r.PayTo)
+		if !tx.recordCache(r.AccountID).payments {
 			tx.forgetCache()
 		}
 		keepKey(tx, r.AccountID, key, keptResult{result: r.ID}, r.CreatedAt)
@@ -257,26 +234,22 @@ func (s *Store) CreatePaymentRequest(ctx context.Context, r payment.Request, cho
 }
 
 // paymentChoices reads what a new request is chosen by.
-func paymentChoices(ctx context.Context, tx *tx, r payment.Request) (c payment.Choices, err error) {
-	if c.Account, err = txAccount(tx, r.AccountID); err != nil {
-		return c, err
+func paymentChoices(ctx context.Context, tx *tx, r payment.Request) payment.Choices {
+	return payment.Choices{
+		Account:         txAccount(tx, r.AccountID),
+		BankAccounts:    findAll(tx, shownBankAccount(ctx), shownBankAccounts, r.AccountID, limitOf(ctx)),
+		ReceivingNumber: access.LimitOf(ctx).ReceivingNumber,
+		Patterns:        findAll(tx, scanCodePattern, codePatternsOf, r.AccountID),
+		CodeTaken: func(code string) (bool, error) {
+			return scanOne[bool](tx.queryRow(`SELECT EXISTS (SELECT 1 FROM payment_requests r WHERE r.account_id = ?2 AND r.code = ?3
+				AND `+codeTaken+`)`, r.CreatedAt.Add(-payment.CodeKept).Unix(), r.AccountID, code))
+		},
+		AmountTaken: func(bankAccountID, amount int64) (bool, error) {
+			return scanOne[bool](tx.queryRow(`SELECT EXISTS (SELECT 1 FROM payment_requests r INDEXED BY payment_requests_amount
+				WHERE bank_account_id = ?1 AND transfer_amount = ?2
+				AND coalesce(`+paymentEnd+` > ?3, 1))`, bankAccountID, amount, r.CreatedAt.Add(-payment.DistinctAmountKept).Unix()))
+		},
 	}
-	if c.BankAccounts, err = queryAll(tx, shownBankAccount(ctx), shownBankAccounts, r.AccountID, limitOf(ctx)); err != nil {
-		return c, err
-	}
-	c.ReceivingNumber = access.LimitOf(ctx).ReceivingNumber
-	c.Patterns, err = queryAll(tx, scanCodePattern, codePatternsOf, r.AccountID)
-	c.CodeTaken = func(code string) (bool, error) {
-		return scanOne[bool](tx.queryRow(`SELECT EXISTS (SELECT 1 FROM payment_requests r WHERE r.account_id = ?2 AND r.code = ?3 AND `+
-			codeTaken+`)`,
-			r.CreatedAt.Add(-payment.CodeKept).Unix(), r.AccountID, code))
-	}
-	c.AmountTaken = func(bankAccountID, amount int64) (bool, error) {
-		return scanOne[bool](tx.queryRow(`SELECT EXISTS (SELECT 1 FROM payment_requests r INDEXED BY payment_requests_amount
-			WHERE bank_account_id = ?1 AND transfer_amount = ?2
-			AND coalesce(`+paymentEnd+` > ?3, 1))`, bankAccountID, amount, r.CreatedAt.Add(-payment.DistinctAmountKept).Unix()))
-	}
-	return c, err
 }
 
 func (s *Store) CodesTaken(ctx context.Context, accountID int64, codes []string, now time.Time) (int64, error) {
@@ -296,17 +269,12 @@ func (t *tx) notePaymentChange() error {
 func (s *Store) changePayment(ctx context.Context, accountID, id int64,
 	change func(tx *tx, r payment.Request) error) (payment.Request, error) {
 	return writing(ctx, s, func(tx *tx) (payment.Request, error) {
-		r, err := scanPaymentRequest(tx.queryRow(onePaymentRequest, id, accountID, limitOf(ctx)))
-		if err == nil {
-			err = change(tx, r)
-		}
-		if err == nil {
-			err = tx.notePaymentChange()
-		}
-		if err != nil {
+		r := find(tx, nil, scanPaymentRequest, onePaymentRequest, id, accountID, limitOf(ctx))
+		if err := change(tx, r); err != nil {
 			return r, err
 		}
-		return scanPaymentRequest(tx.queryRow(onePaymentRequest, id, accountID, nil))
+		tx.notePaymentChange()
+		return find(tx, nil, scanPaymentRequest, onePaymentRequest, id, accountID, nil), nil
 	})
 }
 
@@ -325,38 +293,24 @@ func (s *Store) CancelPaymentRequest(ctx context.Context, accountID, id int64, n
 
 func (s *Store) PrintReceipt(ctx context.Context, accountID, id int64) (again bool, err error) {
 	return writing(ctx, s, func(tx *tx) (bool, error) {
-		r, err := scanPaymentRequest(tx.queryRow(onePaymentRequest, id, accountID, limitOf(ctx)))
-		if err != nil {
-			return false, err
-		}
-		again, err := scanOne[bool](tx.queryRow(`SELECT EXISTS (SELECT 1 FROM audit INDEXED BY audit_noun WHERE account_id = ?
-			AND noun = 'payment_request' AND noun_id = ? AND deed = ?)`,
-			accountID, id, string(app.DeedReceiptPrint)))
-		if err != nil {
-			return false, err
-		}
+		r := find(tx, nil, scanPaymentRequest, onePaymentRequest, id, accountID, limitOf(ctx))
+		again := findValue[bool](tx, `SELECT EXISTS (SELECT 1 FROM audit INDEXED BY audit_noun WHERE account_id = ?
+			AND noun = 'payment_request' AND noun_id = ? AND deed = ?)`, accountID, id, string(app.DeedReceiptPrint))
 		return again, tx.audit(ctx, accountID, app.DeedReceiptPrint, id, app.AuditNamed(r.Code))
 	})
 }
 
 func (s *Store) MatchTransaction(ctx context.Context, accountID, requestID, transactionID int64, now time.Time) (payment.Request, error) {
 	return s.changePayment(ctx, accountID, requestID, func(tx *tx, r payment.Request) error {
-		t, err := transactionToMatch(ctx, tx, accountID, transactionID)
-		switch {
-		case err != nil:
-			return err
-		case t.Type != app.In:
-			return payment.ErrNotMoneyIn
-		case t.PaymentRequest.ID != 0:
-			return payment.ErrMatchedAlready(t.PaymentRequest.ID)
-		}
+		t := transactionToMatch(ctx, tx, accountID, transactionID)
+		tx.refuse(t.Type != app.In, payment.ErrNotMoneyIn)
+		tx.refuse(t.PaymentRequest.ID != 0, payment.ErrMatchedAlready(t.PaymentRequest.ID))
 		return tx.matchByHand(ctx, r, t, app.DeedPaymentMatch, now)
 	})
 }
 
-func transactionToMatch(ctx context.Context, tx *tx, accountID, id int64) (app.Transaction, error) {
-	t, err := scanTransaction(tx.queryRow(oneTransaction, id, accountID, limitOf(ctx)))
-	return t, noRowsAs(err, app.ErrUnknownReference("transaction_id"))
+func transactionToMatch(ctx context.Context, tx *tx, accountID, id int64) app.Transaction {
+	return find(tx, app.ErrUnknownReference("transaction_id"), scanTransaction, oneTransaction, id, accountID, limitOf(ctx))
 }
 
 // matchByHand matches a transaction with a request for whoever acts in ctx.
@@ -368,16 +322,9 @@ func (t *tx) matchByHand(ctx context.Context, r payment.Request, tr app.Transact
 
 func (s *Store) UnmatchTransaction(ctx context.Context, accountID, requestID, transactionID int64) (payment.Request, error) {
 	return s.changePayment(ctx, accountID, requestID, func(tx *tx, r payment.Request) error {
-		t, err := transactionToMatch(ctx, tx, accountID, transactionID)
-		if err != nil {
-			return err
-		}
-		if t.PaymentRequest.ID != requestID {
-			return payment.ErrNotMatched
-		}
-		if err := unmatch(tx, transactionID); err != nil {
-			return err
-		}
+		t := transactionToMatch(ctx, tx, accountID, transactionID)
+		tx.refuse(t.PaymentRequest.ID != requestID, payment.ErrNotMatched)
+		unmatch(tx, transactionID)
 		return tx.audit(ctx, accountID, app.DeedPaymentUnmatch, requestID,
 			app.AuditNamed(r.Code).Changed("transaction_id", transactionID, ""))
 	})

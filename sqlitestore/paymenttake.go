@@ -1,7 +1,6 @@
 package sqlitestore
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -30,53 +29,36 @@ func (s *Store) AnyReference(ctx context.Context, accountID int64, references []
 func (s *Store) TakeTransaction(ctx context.Context, accountID int64, k payment.Take, now time.Time,
 	may func(app.Account, payment.Request, app.Transaction, payment.Names) error) (payment.Request, error) {
 	return s.changePayment(ctx, accountID, k.RequestID, func(tx *tx, r payment.Request) error {
-		if _, used, err := earlier(tx, accountID, k.Key, now); err != nil || used {
-			return err
+		if _, used := earlier(tx, accountID, k.Key, now); used {
+			return nil
 		}
-		t, err := transactionToMatch(ctx, tx, accountID, k.TransactionID)
-		if err != nil || t.PaymentRequest.ID == r.ID {
-			return err
+		t := transactionToMatch(ctx, tx, accountID, k.TransactionID)
+		if t.PaymentRequest.ID == r.ID {
+			return nil
 		}
-		account, err := txAccount(tx, accountID)
-		if err != nil {
-			return err
-		}
-		cache, err := tx.recordCache(accountID)
-		if err != nil {
-			return err
-		}
-		names := payment.Names{Codes: cache.codes, AnyReference: func(references []string) (bool, error) {
+		account := txAccount(tx, accountID)
+		names := payment.Names{Codes: tx.recordCache(accountID).codes, AnyReference: func(references []string) (bool, error) {
 			return scanOne[bool](tx.queryRow(anyReference, accountID, joinTexts(references)))
 		}}
-		if err := cmp.Or(may(account, r, t, names), refuseAside(tx, t.ID)); err != nil {
-			return err
-		}
-		if err := keepKey(tx, accountID, k.Key, keptResult{}, now); err != nil {
-			return err
-		}
+		tx.fail(may(account, r, t, names))
+		refuseAside(tx, t.ID)
+		keepKey(tx, accountID, k.Key, keptResult{}, now)
 		return tx.matchByHand(ctx, r, t, app.DeedPaymentTake, now)
 	})
 }
 
 // refuseAside refuses what somebody put aside after a till had offered it.
-func refuseAside(tx *tx, transactionID int64) error {
-	state, err := scanOne[int](tx.queryRow(`SELECT unmatched FROM transactions WHERE id = ?`, transactionID))
-	if err == nil && state == isAside {
-		err = payment.ErrAside
-	}
-	return err
+func refuseAside(tx *tx, transactionID int64) {
+	state := findValue[int](tx, `SELECT unmatched FROM transactions WHERE id = ?`, transactionID)
+	tx.refuse(state == isAside, payment.ErrAside)
 }
 
 func (s *Store) AskToMatch(ctx context.Context, accountID int64, k payment.Take, now time.Time,
 	may func(payment.Request, app.Transaction) error) error {
 	_, err := s.changePayment(ctx, accountID, k.RequestID, func(tx *tx, r payment.Request) error {
-		t, err := transactionToMatch(ctx, tx, accountID, k.TransactionID)
-		if err == nil {
-			err = cmp.Or(may(r, t), refuseAside(tx, t.ID))
-		}
-		if err != nil {
-			return err
-		}
+		t := transactionToMatch(ctx, tx, accountID, k.TransactionID)
+		tx.fail(may(r, t))
+		refuseAside(tx, t.ID)
 		by, _ := app.ActorOf(ctx)
 		return tx.exec(`INSERT INTO asked_matches (transaction_id, request_id, account_id, asked_at, asked_by) VALUES (?, ?, ?, ?, ?)
 			ON CONFLICT DO NOTHING`, t.ID, r.ID, accountID, now.Unix(), app.CleanText(by.Name, 100))

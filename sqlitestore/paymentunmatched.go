@@ -44,18 +44,14 @@ var unmatched = `INDEXED BY transactions_unmatched WHERE t.account_id = ?1 AND t
 
 func (s *Store) PutAside(ctx context.Context, accountID, transactionID int64, aside bool) error {
 	return s.write(ctx, func(tx *tx) error {
-		before, err := scanOne[int](tx.queryRow(`SELECT t.unmatched FROM transactions t WHERE t.id = ?1 AND t.account_id = ?2 AND `+
-			isShown("t", "?3"), transactionID, accountID, limitOf(ctx)))
+		before := find(tx, app.ErrNoTransaction, scanOne[int], `SELECT t.unmatched FROM transactions t
+			WHERE t.id = ?1 AND t.account_id = ?2 AND `+isShown("t", "?3"), transactionID, accountID, limitOf(ctx))
 		after, deed := isUnmatched, payment.DeedTakeBack
 		if aside {
 			after, deed = isAside, payment.DeedPutAside
 		}
-		switch {
-		case err != nil:
-			return noRowsAs(err, app.ErrNoTransaction)
-		case before == 0:
-			return payment.ErrNotUnmatched
-		case before == after:
+		tx.refuse(before == 0, payment.ErrNotUnmatched)
+		if before == after {
 			return nil
 		}
 		tx.exec(`UPDATE transactions SET unmatched = ? WHERE id = ?`, after, transactionID)

@@ -15,7 +15,7 @@ import (
 // PushKey keeps the key as text, as other secrets are.
 func (s *Store) PushKey(ctx context.Context, accountID int64) ([]byte, error) {
 	const query = `SELECT key FROM push_keys WHERE account_id = ? AND length(key) > 0`
-	sealed, err := scanOne[[]byte](s.queryRow(ctx, query, accountID))
+	sealed, err := readOne[[]byte](ctx, s, query, accountID)
 	if noRows(err) {
 		sealed, err = writing(ctx, s, func(tx *tx) ([]byte, error) {
 			if sealed, err := scanOne[[]byte](tx.queryRow(query, accountID)); !noRows(err) {
@@ -75,39 +75,27 @@ func (s *Store) AddPhone(ctx context.Context, p alert.Phone) (alert.Phone, error
 	}
 	hash := sha256.Sum256([]byte(p.Endpoint))
 	return writing(ctx, s, func(tx *tx) (alert.Phone, error) {
-		if err := stillSignedIn(ctx, tx, p.UserID); err != nil {
-			return p, err
-		}
+		stillSignedIn(ctx, tx, p.UserID)
 		tx.exec(`DELETE FROM phones WHERE endpoint_hash = ?1 AND user_id <> ?2 OR user_id = ?2 AND length(address) = 0`,
 			hash[:], p.UserID)
-		others, err := scanOne[int64](tx.queryRow(`SELECT count(*) FROM phones WHERE user_id = ? AND endpoint_hash <> ?`, p.UserID, hash[:]))
-		if err != nil {
-			return p, err
-		}
-		if others >= alert.MaxPhones {
-			return p, alert.ErrTooManyPhones
-		}
+		others := findValue[int](tx, `SELECT count(*) FROM phones WHERE user_id = ? AND endpoint_hash <> ?`, p.UserID, hash[:])
+		tx.refuse(others >= alert.MaxPhones, alert.ErrTooManyPhones)
 		tx.exec(`INSERT INTO phones (account_id, user_id, name, lang, endpoint_hash, address, created_at, payments, least, amounts,
 				attention, quiet_from, quiet_to, conditions)
 			VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 0, 0, ?9, '', '', '[]') ON CONFLICT DO UPDATE SET name = ?3, lang = ?4, address = ?6`,
 			p.AccountID, p.UserID, p.Name, string(p.Lang), hash[:], s.sealer.seal(sealPhone, string(address)), p.CreatedAt.Unix(),
 			p.Payments, p.Attention)
-		if err != nil {
-			return p, err
-		}
-		p, err := s.scanPhone(tx.queryRow(`SELECT `+phoneColumns+` WHERE p.endpoint_hash = ?`, hash[:]))
-		if err != nil {
-			return p, err
-		}
+		p := find(tx, nil, s.scanPhone, `SELECT `+phoneColumns+` WHERE p.endpoint_hash = ?`, hash[:])
 		return p, tx.audit(ctx, p.AccountID, app.DeedAlertSet, p.ID, app.AuditNamed(string(alert.OnPhone)).Changed("to", "", p.Name))
 	})
 }
 
 func (s *Store) ChangePhone(ctx context.Context, p alert.Phone) error {
 	return s.write(ctx, func(tx *tx) error {
-		return tx.changeOne(alert.ErrNoPhone, `UPDATE phones SET payments = ?, bank_account_id = ?, least = ?, amounts = ?, attention = ?,
+		tx.changeOne(alert.ErrNoPhone, `UPDATE phones SET payments = ?, bank_account_id = ?, least = ?, amounts = ?, attention = ?,
 				quiet_from = ?, quiet_to = ? WHERE id = ? AND user_id = ?`,
 			p.Payments, nullIfZero(p.BankAccountID), p.Least, p.Amounts, p.Attention, p.QuietFrom, p.QuietTo, p.ID, p.UserID)
+		return nil
 	})
 }
 
@@ -138,7 +126,7 @@ func (s *Store) PaymentsToPush(ctx context.Context, after int64, since time.Time
 		return nil, after, err
 	}
 	if after < 0 || !rings {
-		newest, err := readOne[int64](ctx, s, `SELECT coalesce(max(id), 0) FROM transactions`)
+		newest, err := readOne[int64](ctx, s, newestTransaction)
 		return nil, newest, err
 	}
 	seen, err := readOne[int64](ctx, s, lastInWindow, after, feedWindow)

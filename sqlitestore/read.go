@@ -357,10 +357,8 @@ var (
 	hourMillis = strconv.FormatInt(time.Hour.Milliseconds(), 10)
 )
 
-// newestTransaction is the id of the newest transaction of all accounts; 0: there is none.
-func (s *Store) newestTransaction(ctx context.Context) (int64, error) {
-	return readOne[int64](ctx, s, `SELECT coalesce(max(id), 0) FROM transactions`)
-}
+// newestTransaction is the query of the id of the newest transaction of all accounts; 0: there is none.
+const newestTransaction = `SELECT coalesce(max(id), 0) FROM transactions`
 
 // joinIDs formats ids as a JSON array, for json_each.
 func joinIDs(ids []int64) string {

@@ -25,6 +25,14 @@ func (r *sealedReceiver) dest() []any {
 	return append([]any{&r.of.Kind, &r.of.URL, &r.of.Auth, &r.headers}, r.secrets.dest()...)
 }
 
+func (s *Store) scanReceiver(row scanner) (delivery.Outgoing, error) {
+	var called sealedReceiver
+	if err := row.Scan(called.dest()...); err != nil {
+		return delivery.Outgoing{}, err
+	}
+	return called.open(s.sealer)
+}
+
 func (r *sealedReceiver) open(sealer *sealer) (o delivery.Outgoing, err error) {
 	o = r.of
 	if o.Secrets, err = r.secrets.open(sealer); err != nil || r.headers == nil {
@@ -39,19 +47,13 @@ func (r *sealedReceiver) open(sealer *sealer) (o delivery.Outgoing, err error) {
 
 func (s *Store) ChangeSecrets(ctx context.Context, accountID, id int64, in delivery.SecretsChange, now time.Time) (bool, error) {
 	return writing(ctx, s, func(tx *tx) (bool, error) {
-		w, err := scanWebhook(tx.queryRow(oneWebhook, id, accountID))
+		w := txWebhook(tx, accountID, id)
+		if _, found := earlier(tx, accountID, in.Key, now); found {
+			return false, nil
+		}
+		had := find(tx, nil, s.scanSecrets, `SELECT `+secretColumns+` FROM webhooks w WHERE w.id = ?`, id)
+		secrets, err := in.Change(had)
 		if err != nil {
-			return false, err
-		}
-		if _, found, err := earlier(tx, accountID, in.Key, now); err != nil || found {
-			return false, err
-		}
-		secrets, err := s.txSecrets(tx, id)
-		if err != nil {
-			return false, err
-		}
-		had := secrets
-		if secrets, err = in.Change(secrets); err != nil {
 			return false, err
 		}
 		var next any
@@ -65,14 +67,17 @@ func (s *Store) ChangeSecrets(ctx context.Context, accountID, id int64, in deliv
 		if had.Next != "" && secrets.Current == had.Next {
 			deed = app.DeedWebhookActivate
 		}
-		tx.audit(ctx, accountID, deed, id, app.AuditNamed(w.Name))
-		return true, keepKey(tx, accountID, in.Key, keptResult{result: id}, now)
+		keepKey(tx, accountID, in.Key, keptResult{result: id}, now)
+		return true, tx.audit(ctx, accountID, deed, id, app.AuditNamed(w.Name))
 	})
 }
 
-func (s *Store) txSecrets(tx *tx, webhookID int64) (delivery.Secrets, error) {
+func (s *Store) scanSecrets(row scanner) (delivery.Secrets, error) { return s.scanSecretsAnd(row) }
+
+// scanSecretsAnd scans a row with columns before those of the secrets.
+func (s *Store) scanSecretsAnd(row scanner, before ...any) (delivery.Secrets, error) {
 	var sealed sealedSecrets
-	if err := tx.queryRow(`SELECT `+secretColumns+` FROM webhooks w WHERE w.id = ?`, webhookID).Scan(sealed.dest()...); err != nil {
+	if err := row.Scan(append(before, sealed.dest()...)...); err != nil {
 		return delivery.Secrets{}, err
 	}
 	return sealed.open(s.sealer)
@@ -80,10 +85,7 @@ func (s *Store) txSecrets(tx *tx, webhookID int64) (delivery.Secrets, error) {
 
 func (s *Store) WebhookSecrets(ctx context.Context, accountID int64) (map[int64]delivery.Secrets, error) {
 	return readMap(ctx, s, func(row scanner) (id int64, secrets delivery.Secrets, err error) {
-		var sealed sealedSecrets
-		if err = row.Scan(append([]any{&id}, sealed.dest()...)...); err == nil {
-			secrets, err = sealed.open(s.sealer)
-		}
+		secrets, err = s.scanSecretsAnd(row, &id)
 		return id, secrets, err
 	}, `SELECT w.id, `+secretColumns+` FROM webhooks w WHERE w.account_id = ? AND w.deleted_at IS NULL`, accountID)
 }

@@ -67,20 +67,16 @@ const maxReady = 16
 // elements records the elements after those of recording, and stops when the step
 // is full. A dry run has one step: what it has recorded must be there for the
 // elements that follow.
-func (r *recorder) elements(recording *inbound.Recording) (more bool, err error) {
+func (r *recorder) elements(recording *inbound.Recording) (more bool) {
 	for i := len(recording.Outcomes); i < len(r.call.Elements) && !more; i++ {
-		outcome, id, err := r.element(i, r.call.Elements[i])
-		if err != nil {
-			return false, err
-		}
-		recording.Add(outcome, id)
+		recording.Add(r.element(i, r.call.Elements[i]))
 		for _, d := range r.decided {
 			if d.position < len(recording.Outcomes) {
 				recording.Recount(d.position, d.outcome, d.transaction)
 			}
 		}
 		r.decided = nil
-		more = r.tx.full() && !r.call.DryRun && i+1 < len(r.call.Elements)
+		more = r.tx.failed != nil || r.tx.full() && !r.call.DryRun && i+1 < len(r.call.Elements)
 	}
 	recording.Deliveries += r.deliveries
 	recording.Discarded += r.kept
@@ -89,99 +85,58 @@ func (r *recorder) elements(recording *inbound.Recording) (more bool, err error)
 		recording.Ready = append(recording.Ready, r.ready...)
 	}
 	recording.EventID = r.event
-	return more, r.closeItems()
+	r.closeItems()
+	return more
 }
 
 // element records one element and returns its outcome, and the id of its
 // transaction or 0.
-func (r *recorder) element(position int, e inbound.Incoming) (inbound.Outcome, int64, error) {
+func (r *recorder) element(position int, e inbound.Incoming) (inbound.Outcome, int64) {
 	r.position = position
 	if e.Fault != nil {
 		return r.rejected(position, e)
 	}
-	if seen, err := r.find(e); err != nil || seen != nil {
-		if err != nil {
-			return "", 0, err
-		}
+	if seen := r.find(e); seen != nil {
 		return r.again(position, e, seen)
 	}
-	bankAccount, found, err := r.bankAccount(e, r.call.Source.BankAccountID)
-	if err != nil {
-		return "", 0, err
-	}
+	bankAccount, found := r.tx.recordCache(r.call.AccountID).match(e, r.call.Source.BankAccountID)
 	if !found {
 		return r.unassigned(position, e)
 	}
 	r.noteBalance(bankAccount, e)
-	same, like, err := r.judge(bankAccount, r.report(e))
+	same, like := r.judge(bankAccount, r.report(e))
 	switch {
-	case err != nil:
-		return "", 0, err
 	case like == inbound.SameMovement:
-		return inbound.OutcomeDuplicate, same, r.merge(bankAccount, e, same)
+		r.remember(e, same, 0, true)
+		r.keepReport(bankAccount, r.report(e), same)
+		r.decide(bankAccount, r.report(e))
+		return inbound.OutcomeDuplicate, same
 	case like == inbound.NotKnown:
 		return r.mayBeRepeat(position, bankAccount, e, same)
-	}
-	if takes, err := r.tx.takes(bankAccount.AccountID, e.Amount); err != nil || !takes {
-		if err == nil && r.call.Channel == app.ChannelHand {
-			err = inbound.ErrSumTooLarge
-		}
-		if err != nil {
-			return "", 0, err
-		}
+	case !r.tx.takes(bankAccount.AccountID, e.Amount):
+		r.tx.refuse(r.call.Channel == app.ChannelHand, inbound.ErrSumTooLarge)
 		e.Fault = &app.FieldError{Field: "transferAmount", Text: inbound.SumTooLarge}
 		return r.rejected(position, e)
 	}
-	id, err := r.record(bankAccount, e)
-	return inbound.OutcomeRecorded, id, err
+	r.keepEvent()
+	r.keepImport()
+	id := r.insert(bankAccount, r.report(e))
+	r.remember(e, id, 0, false)
+	r.decide(bankAccount, r.report(e))
+	return inbound.OutcomeRecorded, id
 }
 
 // rejected keeps an element that can't be read as an item. A provider's list shows
 // it each time it is read, so there an element with an event id is kept once.
-func (r *recorder) rejected(position int, e inbound.Incoming) (inbound.Outcome, int64, error) {
-	if r.call.Channel == app.ChannelPoll && e.EventID != "" {
-		kept, err := scanOne[bool](r.tx.queryRow(`SELECT EXISTS (SELECT 1 FROM inbound_items WHERE account_id = ? AND source_id = ?
-			AND event_id = ?
-				AND state IN ('rejected', 'discarded') AND channel = ? AND NOT (inbound_event_id = ? AND id <= ? AND state = 'rejected'))`,
-			r.call.AccountID, r.call.Source.ID, e.EventID, string(e.EventIDChannel), r.event, r.before))
-		if err != nil || kept {
-			return inbound.OutcomeDuplicate, 0, err
-		}
+func (r *recorder) rejected(position int, e inbound.Incoming) (inbound.Outcome, int64) {
+	if r.call.Channel == app.ChannelPoll && e.EventID != "" &&
+		findValue[bool](r.tx, `SELECT EXISTS (SELECT 1 FROM inbound_items WHERE account_id = ? AND source_id = ? AND event_id = ?
+			AND state IN ('rejected', 'discarded') AND channel = ? AND NOT (inbound_event_id = ? AND id <= ? AND state = 'rejected'))`,
+			r.call.AccountID, r.call.Source.ID, e.EventID, string(e.EventIDChannel), r.event, r.before) {
+		return inbound.OutcomeDuplicate, 0
 	}
 	r.addItem(position, inbound.OutcomeRejected, e, *e.Fault)
-	return inbound.OutcomeRejected, 0, nil
-}
-
-// bankAccount finds the linked bank account that e means. only is the one that the
-// source is narrowed to, 0 for any.
-func (r *recorder) bankAccount(e inbound.Incoming, only int64) (app.BankAccount, bool, error) {
-	cache, err := r.tx.recordCache(r.call.AccountID)
-	if err != nil {
-		return app.BankAccount{}, false, err
-	}
-	b, found := cache.match(e, only)
-	return b, found, nil
-}
-
-// record records an element as a transaction of its own.
-func (r *recorder) record(b app.BankAccount, e inbound.Incoming) (int64, error) {
-	r.keepEvent()
-	r.keepImport()
-	id, err := r.insert(b, r.report(e))
-	if err != nil {
-		return 0, err
-	}
-	r.remember(e, id, 0, false)
-	return id, r.decide(b, r.report(e))
-}
-
-// merge notes that a transaction is the movement of e.
-func (r *recorder) merge(b app.BankAccount, e inbound.Incoming, id int64) error {
-	r.remember(e, id, 0, true)
-	if err := r.keepReport(b, r.report(e), id); err != nil {
-		return err
-	}
-	return r.decide(b, r.report(e))
+	return inbound.OutcomeRejected, 0
 }
 
 var insertTransaction = insertInto("transactions",
@@ -191,26 +146,22 @@ var insertTransaction = insertInto("transactions",
 
 // sepayID is the id under which SePay's shops hear of a transaction: SePay's own. It is nil
 // where another provider brought it, or where another account at SePay gave the id before.
-func (r *recorder) sepayID(accountID int64, e report) (any, error) {
+func (r *recorder) sepayID(accountID int64, e report) any {
 	id, ok := delivery.ParseSepayID(e.EventID)
 	if !ok || e.provider != "sepay" {
-		return nil, nil
+		return nil
 	}
-	taken, err := scanOne[bool](r.tx.queryRow(`SELECT EXISTS (SELECT 1 FROM transactions INDEXED BY transactions_sepay
-		WHERE account_id = ? AND sepay_id = ? AND sepay_id IS NOT NULL)`, accountID, id))
-	if err != nil || taken {
-		return nil, err
+	if findValue[bool](r.tx, `SELECT EXISTS (SELECT 1 FROM transactions INDEXED BY transactions_sepay
+		WHERE account_id = ? AND sepay_id = ? AND sepay_id IS NOT NULL)`, accountID, id) {
+		return nil
 	}
-	return id, nil
+	return id
 }
 
 // insert adds the transaction, its share of the totals and of the payment request that it
 // is for, and its deliveries.
-func (r *recorder) insert(b app.BankAccount, e report) (int64, error) {
-	cache, err := r.tx.recordCache(b.AccountID)
-	if err != nil {
-		return 0, err
-	}
+func (r *recorder) insert(b app.BankAccount, e report) int64 {
+	cache := r.tx.recordCache(b.AccountID)
 	_, offset := e.Time.In(r.zone).Zone()
 	t := app.Transaction{
 		AccountID: b.AccountID, BankAccountID: b.ID, Bank: b.Bank, AccountNumber: b.AccountNumber, Number: e.Number,
@@ -219,22 +170,16 @@ func (r *recorder) insert(b app.BankAccount, e report) (int64, error) {
 	}
 	var match paymentMatch
 	if cache.payments {
-		if match, err = r.match(b, t, cache.codes); err != nil {
-			return 0, err
-		}
+		match = r.match(b, t, cache.codes)
 	}
 	if match.ID != 0 {
 		t.PaymentSent = match.With(t.Amount, match.LateFor(t, r.now), r.now).State(r.now)
 	}
-	sepayID, err := r.sepayID(b.AccountID, e)
-	if err != nil {
-		return 0, err
-	}
 	t.ID = r.tx.insert(insertTransaction, b.AccountID, b.ID, e.source, string(e.EventIDChannel), nullIfZero(e.event),
-		nullIfZero(e.importID),
-		e.Number, string(e.Type), e.Amount, e.Content, app.SearchText(e.Content, e.Number), e.Time.Unix(), e.DateOnly, string(e.DateFlaw),
-		offset, r.now.Unix(), codeOrNull(t.Code), paymentOrNull(t.PaymentSent), nullIfZero(e.Balance), nullIfZero(e.Available),
-		e.Unclocked(), cache.payments && e.Type == app.In && match.ID == 0, t.ReceivingNumber, sepayID)
+		nullIfZero(e.importID), e.Number, string(e.Type), e.Amount, e.Content, app.SearchText(e.Content, e.Number), e.Time.Unix(),
+		e.DateOnly, string(e.DateFlaw), offset, r.now.Unix(), codeOrNull(t.Code), paymentOrNull(t.PaymentSent), nullIfZero(e.Balance),
+		nullIfZero(e.Available), e.Unclocked(), cache.payments && e.Type == app.In && match.ID == 0, t.ReceivingNumber,
+		r.sepayID(b.AccountID, e))
 	r.tx.totals.addTransaction(transactionDelta{
 		id: t.ID, accountID: b.AccountID, bankAccountID: b.ID, at: e.Time, day: app.DayOf(e.Time, r.zone), direction: e.Type, amount: e.Amount,
 		receivingNumber: t.ReceivingNumber,
@@ -245,14 +190,15 @@ func (r *recorder) insert(b app.BankAccount, e report) (int64, error) {
 	if status := b.Status.AfterTransaction(); status != b.Status {
 		r.tx.exec(`UPDATE bank_accounts SET status = ? WHERE id = ?`, string(status), b.ID)
 	}
-	if e.silent || b.Status == app.BankAccountInactive {
-		return t.ID, nil
+	if !e.silent && b.Status != app.BankAccountInactive {
+		r.fanOut(t)
 	}
-	return t.ID, r.fanOut(t)
+	return t.ID
 }
 
 // match finds the request that a new transaction of b is for.
-func (r *recorder) match(b app.BankAccount, t app.Transaction, codes app.CodeReader) (m paymentMatch, err error) {
+func (r *recorder) match(b app.BankAccount, t app.Transaction, codes app.CodeReader) (m paymentMatch) {
+	var err error
 	t.Content = b.WithoutPrefix(t.Content)
 	m.Request, m.foundBy, err = payment.MatchTransfer(t, payment.Finder{
 		Codes: codes,
@@ -291,7 +237,8 @@ func (r *recorder) match(b app.BankAccount, t app.Transaction, codes app.CodeRea
 				CROSS JOIN payment_requests r ON r.id = k.id JOIN bank_accounts b ON b.id = r.bank_account_id`, bankAccountID, amount, after.Unix())
 		},
 	})
-	return m, err
+	r.tx.fail(err)
+	return m
 }
 
 // noteBalance notes the balance that a source told, unless it isn't known when
@@ -306,12 +253,8 @@ func (r *recorder) noteBalance(b app.BankAccount, e inbound.Incoming) {
 }
 
 // fanOut queues one delivery for every active webhook that matches.
-func (r *recorder) fanOut(t app.Transaction) error {
-	cache, err := r.tx.recordCache(t.AccountID)
-	if err != nil {
-		return err
-	}
-	for _, w := range cache.webhooks {
+func (r *recorder) fanOut(t app.Transaction) {
+	for _, w := range r.tx.recordCache(t.AccountID).webhooks {
 		if !w.Takes(t) {
 			continue
 		}
@@ -328,7 +271,6 @@ func (r *recorder) fanOut(t app.Transaction) error {
 			r.ready = append(r.ready, w.outgoing(id, t, r.now))
 		}
 	}
-	return nil
 }
 
 // outgoing is the delivery, queued at now, as Due would return it.

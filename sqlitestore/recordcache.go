@@ -43,24 +43,21 @@ type channel struct {
 }
 
 // reportedBy notes that a channel reports a bank account, and tells whether others do too.
-func (t *tx) reportedBy(bankAccount int64, by channel) (others bool, err error) {
+func (t *tx) reportedBy(bankAccount int64, by channel) (others bool) {
 	known, loaded := t.channels[bankAccount]
 	if !loaded {
-		known, err = queryAll(t, func(row scanner) (c channel, err error) { return c, row.Scan(&c.source, &c.name) },
+		known = findAll(t, func(row scanner) (c channel, err error) { return c, row.Scan(&c.source, &c.name) },
 			`SELECT source_id, channel FROM bank_account_channels WHERE bank_account_id = ?`, bankAccount)
-		if err != nil {
-			return false, err
-		}
 	}
 	if !slices.Contains(known, by) {
 		known = append(known, by)
-		err = t.exec(`INSERT INTO bank_account_channels (bank_account_id, source_id, channel) VALUES (?, ?, ?)`, bankAccount,
+		t.exec(`INSERT INTO bank_account_channels (bank_account_id, source_id, channel) VALUES (?, ?, ?)`, bankAccount,
 			by.source, string(by.name))
 	}
-	if err == nil {
+	if t.failed == nil {
 		t.channels[bankAccount] = known
 	}
-	return len(known) > 1, err
+	return len(known) > 1
 }
 
 // checkCache empties the caches if another connection has committed since the last
@@ -78,38 +75,27 @@ func (t *tx) checkCache() error {
 }
 
 // recordCache returns the cache of an account, as of this transaction.
-func (t *tx) recordCache(accountID int64) (*recordCache, error) {
+func (t *tx) recordCache(accountID int64) *recordCache {
 	if r := t.caches[accountID]; r != nil {
-		return r, nil
+		return r
 	}
-	linked, err := queryAll(t, columnsOnly(scanBankAccount),
-		`SELECT `+bankAccountColumns+` FROM bank_accounts b WHERE b.account_id = ? AND b.unlinked_at IS NULL ORDER BY b.id`, accountID)
-	if err != nil {
-		return nil, err
+	r := &recordCache{
+		bankAccounts: map[string][]app.BankAccount{}, receiving: map[string][]app.BankAccount{},
+		webhooks: findAll(t, t.scanCachedWebhook, `SELECT `+webhookColumns+`, `+secretColumns+` FROM webhooks w
+			WHERE w.account_id = ? AND w.deleted_at IS NULL AND w.is_active = 1 ORDER BY w.id`, accountID),
+		codes:    app.NewCodeReader(findAll(t, scanCodePattern, codePatternsOf, accountID)),
+		payments: findValue[bool](t, `SELECT EXISTS (SELECT 1 FROM payment_requests WHERE account_id = ?)`, accountID),
 	}
-	webhooks, err := queryAll(t, t.scanCachedWebhook, `SELECT `+webhookColumns+`, `+secretColumns+` FROM webhooks w
-			WHERE w.account_id = ? AND w.deleted_at IS NULL AND w.is_active = 1 ORDER BY w.id`, accountID)
-	if err != nil {
-		return nil, err
-	}
-	patterns, err := queryAll(t, scanCodePattern, codePatternsOf, accountID)
-	if err != nil {
-		return nil, err
-	}
-	r := &recordCache{bankAccounts: map[string][]app.BankAccount{}, receiving: map[string][]app.BankAccount{}, webhooks: webhooks,
-		codes: app.NewCodeReader(patterns)}
-	r.payments, err = scanOne[bool](t.queryRow(`SELECT EXISTS (SELECT 1 FROM payment_requests WHERE account_id = ?)`, accountID))
-	if err != nil {
-		return nil, err
-	}
-	for _, b := range linked {
+	for _, b := range findAll(t, columnsOnly(scanBankAccount), shownBankAccounts, accountID, nil) {
 		r.bankAccounts[b.AccountNumber] = append(r.bankAccounts[b.AccountNumber], b)
 		for _, n := range b.Receiving() {
 			r.receiving[n.Number] = append(r.receiving[n.Number], b)
 		}
 	}
-	t.caches[accountID] = r
-	return r, nil
+	if t.failed == nil {
+		t.caches[accountID] = r
+	}
+	return r
 }
 
 // all returns the linked bank accounts in no particular order.

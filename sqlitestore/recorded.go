@@ -12,18 +12,15 @@ func (r *recorder) keepEvent() {
 		return
 	}
 	r.event = r.tx.insert(`INSERT INTO inbound_events (account_id, source_id, channel, received_ms, body, recorded, duplicates,
-		unassigned,
-			conflicts, rejected, open) VALUES (?, ?, ?, ?, ?, ?, 0, 0, 0, 0, 0)`,
+		unassigned, conflicts, rejected, open) VALUES (?, ?, ?, ?, ?, ?, 0, 0, 0, 0, 0)`,
 		r.call.AccountID, nullIfZero(r.call.Source.ID), string(r.call.Channel), r.call.ReceivedAt.UnixMilli(), r.call.Body, len(r.call.Elements))
 }
 
-func (r *recorder) closeEvent(n inbound.Recording) error {
-	if r.event == 0 {
-		return nil
+func (r *recorder) closeEvent(n inbound.Recording) {
+	if r.event != 0 {
+		r.tx.exec(`UPDATE inbound_events SET recorded = ?, duplicates = ?, unassigned = ?, conflicts = ?, rejected = ?, open = `+
+			openItems+` WHERE id = ?`, n.Recorded, n.Duplicates, n.Unassigned, n.Conflicts, n.Rejected, r.event)
 	}
-	return r.tx.exec(`UPDATE inbound_events SET recorded = ?, duplicates = ?, unassigned = ?, conflicts = ?, rejected = ?, open = `+
-		openItems+` WHERE id = ?`,
-		n.Recorded, n.Duplicates, n.Unassigned, n.Conflicts, n.Rejected, r.event)
 }
 
 // keepImport adds the row of an imported file with the first transaction that it brings or
@@ -37,17 +34,13 @@ func (r *recorder) keepImport() {
 }
 
 // namedByImport notes that a file names a transaction which another file brought.
-func (r *recorder) namedByImport(id int64) error {
-	if r.call.Channel != app.ChannelFile || id == 0 {
-		return nil
-	}
-	another, err := scanOne[bool](r.tx.queryRow(`SELECT import_id IS NOT NULL AND import_id <> ? FROM transactions WHERE id = ?`,
-		r.call.ImportID, id))
-	if err != nil || !another {
-		return err
+func (r *recorder) namedByImport(id int64) {
+	if r.call.Channel != app.ChannelFile || id == 0 ||
+		!findValue[bool](r.tx, `SELECT import_id IS NOT NULL AND import_id <> ? FROM transactions WHERE id = ?`, r.call.ImportID, id) {
+		return
 	}
 	r.keepImport()
-	return r.tx.exec(`INSERT INTO import_repeats (import_id, transaction_id) VALUES (?, ?) ON CONFLICT DO NOTHING`, r.call.ImportID, id)
+	r.tx.exec(`INSERT INTO import_repeats (import_id, transaction_id) VALUES (?, ?) ON CONFLICT DO NOTHING`, r.call.ImportID, id)
 }
 
 // closeImport adds the elements from first on that were recorded to the sums of the
@@ -83,20 +76,18 @@ type seenEvent struct {
 
 // find looks up an event id. Most are new, which a look at the key alone tells in half the
 // time.
-func (r *recorder) find(e inbound.Incoming) (*seenEvent, error) {
-	known, err := scanOne[bool](r.tx.queryRow(`SELECT EXISTS (SELECT 1 FROM event_ids WHERE account_id = ? AND source_id = ? AND channel = ?
-		AND event_id = ?)`,
-		r.call.AccountID, r.call.Source.ID, string(e.EventIDChannel), e.EventID))
-	if err != nil || !known {
-		return nil, err
+func (r *recorder) find(e inbound.Incoming) *seenEvent {
+	if !findValue[bool](r.tx, `SELECT EXISTS (SELECT 1 FROM event_ids WHERE account_id = ? AND source_id = ? AND channel = ?
+		AND event_id = ?)`, r.call.AccountID, r.call.Source.ID, string(e.EventIDChannel), e.EventID) {
+		return nil
 	}
 	var seen seenEvent
-	err = scanKnown(r.tx.queryRow(`SELECT coalesce(k.transaction_id, 0), coalesce(k.item_id, 0), coalesce(i.inbound_event_id, 0),
+	r.tx.fail(scanKnown(r.tx.queryRow(`SELECT coalesce(k.transaction_id, 0), coalesce(k.item_id, 0), coalesce(i.inbound_event_id, 0),
 		coalesce(i.state, ''), `+knownColumns+` FROM event_ids k`+knownJoins+`
 		WHERE k.account_id = ? AND k.source_id = ? AND k.channel = ? AND k.event_id = ?`, r.call.AccountID, r.call.Source.ID,
 		string(e.EventIDChannel), e.EventID),
-		&seen.RecordedAs, &seen.transactionID, &seen.itemID, &seen.inboundEvent, &seen.state)
-	return &seen, err
+		&seen.RecordedAs, &seen.transactionID, &seen.itemID, &seen.inboundEvent, &seen.state))
+	return &seen
 }
 
 // knownColumns are what was recorded under an event id k: as a transaction t, or as an
@@ -119,78 +110,73 @@ func scanKnown(row scanner, k *inbound.RecordedAs, before ...any) error {
 }
 
 // remember stores the event id of an element.
-func (r *recorder) remember(e inbound.Incoming, transactionID, itemID int64, merged bool) error {
-	return r.tx.exec(`INSERT INTO event_ids (account_id, source_id, channel, event_id, transaction_id, item_id, merged)
+func (r *recorder) remember(e inbound.Incoming, transactionID, itemID int64, merged bool) {
+	r.tx.exec(`INSERT INTO event_ids (account_id, source_id, channel, event_id, transaction_id, item_id, merged)
 		VALUES (?, ?, ?, ?, ?, ?, ?)`,
 		r.call.AccountID, r.call.Source.ID, string(e.EventIDChannel), e.EventID, nullIfZero(transactionID), nullIfZero(itemID), merged)
 }
 
 // again handles an element whose event id is known: it is a duplicate, a conflict,
 // or, in a retry, an item that can be recorded now.
-func (r *recorder) again(position int, e inbound.Incoming, seen *seenEvent) (inbound.Outcome, int64, error) {
+func (r *recorder) again(position int, e inbound.Incoming, seen *seenEvent) (inbound.Outcome, int64) {
 	if seen.transactionID == 0 && seen.inboundEvent == 0 {
-		return inbound.OutcomeDuplicate, 0, nil // its item was discarded, and has been pruned
+		return inbound.OutcomeDuplicate, 0 // its item was discarded, and has been pruned
 	}
 	if seen.Compare(e) == inbound.OutcomeConflict {
-		if r.call.Channel == app.ChannelHand {
-			return "", 0, inbound.ErrEventConflict
-		}
-		return inbound.OutcomeConflict, seen.transactionID, r.addConflict(position, e)
+		r.tx.refuse(r.call.Channel == app.ChannelHand, inbound.ErrEventConflict)
+		r.addConflict(position, e)
+		return inbound.OutcomeConflict, seen.transactionID
 	}
 	if !r.retry || seen.transactionID != 0 {
-		return inbound.OutcomeDuplicate, seen.transactionID, r.namedByImport(seen.transactionID)
+		r.namedByImport(seen.transactionID)
+		return inbound.OutcomeDuplicate, seen.transactionID
 	}
 	if seen.inboundEvent != r.event {
-		return inbound.OutcomeDuplicate, 0, nil // another event has its item
+		return inbound.OutcomeDuplicate, 0 // another event has its item
 	}
-	bankAccount, found, err := r.bankAccount(e, r.call.Source.BankAccountID)
-	if err != nil {
-		return "", 0, err
-	}
+	bankAccount, found := r.tx.recordCache(r.call.AccountID).match(e, r.call.Source.BankAccountID)
 	if !found {
 		if seen.state == inbound.OutcomeDiscarded {
 			r.kept++
 		}
-		return inbound.OutcomeUnassigned, 0, nil
+		return inbound.OutcomeUnassigned, 0
 	}
-	item, err := scanWaitingItem(r.tx.queryRow(`SELECT `+waitingColumns+
-		` FROM inbound_items i LEFT JOIN sources s ON s.id = i.source_id WHERE i.id = ?`, seen.itemID))
-	if err != nil {
-		return "", 0, err
-	}
+	item := find(r.tx, nil, scanWaitingItem, `SELECT `+waitingColumns+
+		` FROM inbound_items i LEFT JOIN sources s ON s.id = i.source_id WHERE i.id = ?`, seen.itemID)
 	item.Incoming, item.silent = e, r.report(e).silent
 	return r.assign(item, bankAccount)
 }
 
-func (r *recorder) unassigned(position int, e inbound.Incoming) (inbound.Outcome, int64, error) {
-	if r.call.Channel == app.ChannelHand {
-		return "", 0, inbound.ErrUnknownBankAccount
+func (r *recorder) unassigned(position int, e inbound.Incoming) (inbound.Outcome, int64) {
+	r.tx.refuse(r.call.Channel == app.ChannelHand, inbound.ErrUnknownBankAccount)
+	if r.call.Channel != app.ChannelFile { // else the file keeps it
+		item := r.addItem(position, inbound.OutcomeUnassigned, e, app.FieldError{Field: "accountNumber", Text: app.Text{
+			EN: "is not a linked bank account", VI: "chưa được liên kết",
+		}})
+		r.remember(e, 0, item, false)
 	}
-	if r.call.Channel == app.ChannelFile {
-		return inbound.OutcomeUnassigned, 0, nil // the file keeps it
-	}
-	item := r.addItem(position, inbound.OutcomeUnassigned, e, app.FieldError{Field: "accountNumber", Text: app.Text{
-		EN: "is not a linked bank account", VI: "chưa được liên kết",
-	}})
-	return inbound.OutcomeUnassigned, 0, r.remember(e, 0, item, false)
+	return inbound.OutcomeUnassigned, 0
 }
 
 // addConflict keeps an item for a conflict, once however often it is repeated, also where
 // somebody has discarded it.
-func (r *recorder) addConflict(position int, e inbound.Incoming) error {
-	kept, err := scanOne[bool](r.tx.queryRow(`SELECT EXISTS (SELECT 1 FROM inbound_items WHERE account_id = ? AND source_id = ?
-		AND event_id = ? AND state IN ('conflict', 'discarded')
-			AND channel = ? AND amount = ? AND type = ? AND account_number = ? AND gateway = ? AND NOT (inbound_event_id = ? AND id <= ?))`,
+func (r *recorder) addConflict(position int, e inbound.Incoming) {
+	if findValue[bool](r.tx, `SELECT EXISTS (SELECT 1 FROM inbound_items WHERE account_id = ? AND source_id = ? AND event_id = ?
+		AND state IN ('conflict', 'discarded')
+		AND channel = ? AND amount = ? AND type = ? AND account_number = ? AND gateway = ? AND NOT (inbound_event_id = ? AND id <= ?))`,
 		r.call.AccountID, r.call.Source.ID, e.EventID, string(e.EventIDChannel), e.Amount, string(e.Type), e.AccountNumber,
-		e.Gateway, r.event, r.before))
-	if err != nil || kept {
-		return err
+		e.Gateway, r.event, r.before) {
+		return
 	}
 	r.addItem(position, inbound.OutcomeConflict, e, app.FieldError{Field: "id", Text: app.Text{
 		EN: "was recorded with another amount, direction or account", VI: "đã được ghi nhận với số tiền, loại giao dịch hoặc tài khoản khác",
 	}})
-	return nil
 }
+
+var insertItem = insertInto("inbound_items",
+	`inbound_event_id, account_id, source_id, channel, position, state, reason_field, reason_en, reason_vi, event_id, gateway,
+	account_number, number, type, amount, content, occurred_at, date_only, date_flaw, masked, received_ms, silent, forwarded, clocked,
+	balance, available, sub_account`)
 
 // addItem keeps an element for somebody to look at. In a retry one that was
 // discarded for the same reason stays discarded.
@@ -202,57 +188,45 @@ func (r *recorder) addItem(position int, state inbound.Outcome, e inbound.Incomi
 	if r.keepEvent(); r.event == 0 {
 		return 0
 	}
-	return r.tx.insert(`INSERT INTO inbound_items (inbound_event_id, account_id, source_id, channel, position, state, reason_field,
-		reason_en, reason_vi,
-			event_id, gateway, account_number, number, type, amount, content, occurred_at, date_only, date_flaw, masked, received_ms,
-			silent, forwarded, clocked, balance, available, sub_account)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+	return r.tx.insert(insertItem,
 		r.event, r.call.AccountID, r.call.Source.ID, string(e.EventIDChannel), position, string(state), reason.Field,
-		reason.Text.EN, reason.Text.VI,
-		e.EventID, e.Gateway, e.AccountNumber, e.Number, string(e.Type), e.Amount, e.Content, e.Time.Unix(), e.DateOnly, string(e.DateFlaw),
-		e.Masked, r.call.ReceivedAt.UnixMilli(),
-		r.report(e).silent, e.Forwarded, e.Clocked, nullIfZero(e.Balance), nullIfZero(e.Available), e.SubAccount)
+		reason.Text.EN, reason.Text.VI, e.EventID, e.Gateway, e.AccountNumber, e.Number, string(e.Type), e.Amount, e.Content, e.Time.Unix(),
+		e.DateOnly, string(e.DateFlaw), e.Masked, r.call.ReceivedAt.UnixMilli(), r.report(e).silent, e.Forwarded, e.Clocked, nullIfZero(e.Balance), nullIfZero(e.Available), e.SubAccount)
 }
 
 // waiting records the unassigned items of a link, after those that are done, until
 // the step is full.
-func (r *recorder) waiting(b app.BankAccount, link *unfinishedLink, result *inbound.EventLinkResult) (more bool, err error) {
-	items, err := waitingItems(r.tx, b, *link)
-	if err != nil {
-		return false, err
-	}
+func (r *recorder) waiting(b app.BankAccount, link *unfinishedLink, result *inbound.EventLinkResult) (more bool) {
+	items := waitingItems(r.tx, b, *link)
 	more = len(items) == stepRows
 	for i, item := range items {
 		link.item = item.id
-		if err := r.waitingItem(item, b, *link, result); err != nil {
-			return false, err
-		}
+		r.waitingItem(item, b, *link, result)
 		if r.tx.full() {
 			more = more || i+1 < len(items)
 			break
 		}
 	}
-	return more, r.closeItems()
+	r.closeItems()
+	return more
 }
 
 // waitingItem records an unassigned item on b. Somebody has chosen b for the items
 // of the link's event; an item of another event must name b without doubt.
-func (r *recorder) waitingItem(item waitingItem, b app.BankAccount, link unfinishedLink, result *inbound.EventLinkResult) error {
+func (r *recorder) waitingItem(item waitingItem, b app.BankAccount, link unfinishedLink, result *inbound.EventLinkResult) {
 	if link.event != everyEvent && !inbound.Fits(b, item.Incoming) {
-		return nil
+		return
 	}
 	if link.event == everyEvent {
-		matched, found, err := r.bankAccount(item.Incoming, item.only)
-		if err != nil || !found || matched.ID != b.ID {
-			return err
+		if matched, found := r.tx.recordCache(r.call.AccountID).match(item.Incoming, item.only); !found || matched.ID != b.ID {
+			return
 		}
 	}
 	recent := link.linkedAt.Sub(item.receivedAt) <= inbound.RecentlyReceived
 	item.silent = link.notify == inbound.NotifyNone || link.notify == inbound.NotifyRecent && !recent
-	outcome, id, err := r.assign(item, b)
+	outcome, id := r.assign(item, b)
 	switch {
-	case err != nil || outcome == inbound.OutcomeUnassigned:
-		return err
+	case outcome == inbound.OutcomeUnassigned:
 	case link.event == everyEvent && outcome == inbound.OutcomeRecorded:
 		result.Waiting++
 	case link.event != everyEvent && outcome != inbound.OutcomeMayBeRepeat:
@@ -263,18 +237,15 @@ func (r *recorder) waitingItem(item waitingItem, b app.BankAccount, link unfinis
 		}
 		result.TransactionIDs = append(result.TransactionIDs, id)
 	}
-	return nil
 }
 
 // assign records an unassigned item on its bank account and closes it, or keeps it as one
 // that may be a repeat.
-func (r *recorder) assign(item waitingItem, b app.BankAccount) (inbound.Outcome, int64, error) {
-	id, like, err := r.judge(b, item.report)
-	switch {
-	case err != nil:
-		return "", 0, err
-	case like == inbound.NotKnown:
-		return inbound.OutcomeMayBeRepeat, 0, r.keepAsRepeat(item, b, id)
+func (r *recorder) assign(item waitingItem, b app.BankAccount) (inbound.Outcome, int64) {
+	id, like := r.judge(b, item.report)
+	if like == inbound.NotKnown {
+		r.keepAsRepeat(item, b, id)
+		return inbound.OutcomeMayBeRepeat, 0
 	}
 	return r.conclude(item, b, id, like)
 }
@@ -306,11 +277,9 @@ func (r *recorder) noteClosed(item waitingItem, outcome inbound.Outcome) {
 
 // closeItems corrects the numbers of the events whose items were closed. It runs
 // once a step, because SQLite writes the whole row with the body again.
-func (r *recorder) closeItems() error {
+func (r *recorder) closeItems() {
 	for event, n := range r.closed {
 		r.tx.exec(`UPDATE inbound_events SET unassigned = unassigned + ?1, recorded = recorded + ?2, duplicates = duplicates + ?3,
-			open = `+openItems+`
-				WHERE id = ?4`, n.unassigned, n.recorded, n.duplicates, event)
+			open = `+openItems+` WHERE id = ?4`, n.unassigned, n.recorded, n.duplicates, event)
 	}
-	return nil
 }

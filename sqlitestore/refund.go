@@ -36,51 +36,35 @@ func (s *Store) Refunds(ctx context.Context, accountID int64, f payment.RefundFi
 	return readAll(ctx, s, scanRefund, refunds(condition), accountID, id, f.From.Unix(), end, limitOf(ctx), payment.MaxRefunds)
 }
 
+// refundOf is the query of the money in that a transaction gives back.
+const refundOf = `SELECT of_id FROM refunds WHERE transaction_id = ?`
+
 func (s *Store) LinkRefund(ctx context.Context, accountID, outID, inID int64) error {
 	return s.write(ctx, func(tx *tx) error {
-		out, err := scanTransaction(tx.queryRow(oneTransaction, outID, accountID, limitOf(ctx)))
-		if err != nil {
-			return noRowsAs(err, app.ErrNoTransaction)
-		}
-		in, err := transactionToMatch(ctx, tx, accountID, inID)
-		if err != nil {
-			return err
-		}
-		of, err := scanOne[int64](tx.queryRow(`SELECT coalesce(max(of_id), 0) FROM refunds WHERE transaction_id = ?`, outID))
-		switch {
-		case err != nil:
-			return err
-		case of == inID:
+		out := txTransaction(ctx, tx, accountID, outID)
+		in := transactionToMatch(ctx, tx, accountID, inID)
+		of := findValue[int64](tx, refundOf, outID)
+		if of == inID {
 			return nil
-		case of != 0:
-			return payment.ErrNoRefund
 		}
-		refunded, err := scanOne[int64](tx.queryRow(`SELECT coalesce(sum(t.amount), 0) FROM refunds f
-			JOIN transactions t ON t.id = f.transaction_id WHERE f.of_id = ?`, inID))
-		if err == nil {
-			err = payment.MayRefund(out, in, refunded)
-		}
-		if err != nil {
-			return err
-		}
+		tx.refuse(of != 0, payment.ErrNoRefund)
+		refunded := findValue[int64](tx, `SELECT coalesce(sum(t.amount), 0) FROM refunds f
+			JOIN transactions t ON t.id = f.transaction_id WHERE f.of_id = ?`, inID)
+		tx.fail(payment.MayRefund(out, in, refunded))
 		tx.exec(`INSERT INTO refunds (transaction_id, of_id, account_id, occurred_at) VALUES (?, ?, ?, ?)`, outID, inID, accountID,
 			out.Time.Unix())
-		return tx.audit(ctx, accountID, payment.DeedRefund, outID,
-			app.AuditDetail{}.Changed("transaction_id", "", inID))
+		return tx.audit(ctx, accountID, payment.DeedRefund, outID, app.AuditDetail{}.Changed("transaction_id", "", inID))
 	})
 }
 
 func (s *Store) UnlinkRefund(ctx context.Context, accountID, outID int64) error {
 	return s.write(ctx, func(tx *tx) error {
-		if _, err := scanTransaction(tx.queryRow(oneTransaction, outID, accountID, limitOf(ctx))); err != nil {
-			return noRowsAs(err, app.ErrNoTransaction)
-		}
-		of, err := scanOne[int64](tx.queryRow(`SELECT coalesce(max(of_id), 0) FROM refunds WHERE transaction_id = ?`, outID))
-		if err != nil || of == 0 {
-			return err
+		txTransaction(ctx, tx, accountID, outID)
+		of := findValue[int64](tx, refundOf, outID)
+		if of == 0 {
+			return nil
 		}
 		tx.exec(`DELETE FROM refunds WHERE transaction_id = ?`, outID)
-		return tx.audit(ctx, accountID, payment.DeedRefundUndo, outID,
-			app.AuditDetail{}.Changed("transaction_id", of, ""))
+		return tx.audit(ctx, accountID, payment.DeedRefundUndo, outID, app.AuditDetail{}.Changed("transaction_id", of, ""))
 	})
 }

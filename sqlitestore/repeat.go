@@ -2,7 +2,6 @@ package sqlitestore
 
 import (
 	"cmp"
-	"errors"
 	"slices"
 	"time"
 
@@ -16,26 +15,22 @@ import (
 
 // judge compares a report with what other channels reported of the bank account. It gives
 // the transaction that the report repeats, or may repeat.
-func (r *recorder) judge(b app.BankAccount, e report) (id int64, like inbound.Likeness, err error) {
-	others, err := r.tx.reportedBy(b.ID, e.channel())
-	if err != nil || !others && !e.Forwarded {
-		return 0, inbound.AnotherMovement, err
+func (r *recorder) judge(b app.BankAccount, e report) (id int64, like inbound.Likeness) {
+	if others := r.tx.reportedBy(b.ID, e.channel()); !others && !e.Forwarded {
+		return 0, inbound.AnotherMovement
 	}
-	if id, err = r.withNumber(b, e); err != nil || id != 0 || e.NotRepeat {
-		if id != 0 {
-			return id, inbound.SameMovement, err
-		}
-		return 0, inbound.AnotherMovement, err
+	if id = r.withNumber(b, e); id != 0 {
+		return id, inbound.SameMovement
 	}
-	known, cut, err := r.reported(b, e)
+	if e.NotRepeat {
+		return 0, inbound.AnotherMovement
+	}
+	known, cut := r.reported(b, e)
 	known = slices.DeleteFunc(known, func(k inbound.Reported) bool { return slices.Contains(e.isNot, k.TransactionID) })
-	if err != nil || len(known) == 0 && cut == 0 {
-		return 0, inbound.AnotherMovement, err
+	if len(known) == 0 && cut == 0 {
+		return 0, inbound.AnotherMovement
 	}
-	cache, err := r.tx.recordCache(b.AccountID)
-	if err != nil {
-		return 0, inbound.NotKnown, err
-	}
+	cache := r.tx.recordCache(b.AccountID)
 	rule := inbound.RepeatRule{Codes: cache.codes}
 	for _, own := range cache.all() {
 		rule.Own = append(rule.Own, own.AccountNumber)
@@ -46,7 +41,7 @@ func (r *recorder) judge(b app.BankAccount, e report) (id int64, like inbound.Li
 	if id, like = rule.Judge(e.Incoming, known); like == inbound.AnotherMovement && cut != 0 {
 		id, like = cut, inbound.NotKnown
 	}
-	return id, like, nil
+	return id, like
 }
 
 // reportedByChannel is true for a transaction t that the channel ?1 of the source ?2 has
@@ -69,24 +64,20 @@ const sameNumber = `SELECT t.id FROM (
 
 // withNumber finds a transaction by a number that another channel gave it, its amount and
 // its time: a source may give all its transactions the same number.
-func (r *recorder) withNumber(b app.BankAccount, e report) (int64, error) {
+func (r *recorder) withNumber(b app.BankAccount, e report) int64 {
 	number := inbound.NumberKey(e.Number)
 	if number == "" {
-		return 0, nil
+		return 0
 	}
-	known, err := scanOne[bool](r.tx.queryRow(`SELECT EXISTS (SELECT 1 FROM transactions INDEXED BY transactions_number
+	known := findValue[bool](r.tx, `SELECT EXISTS (SELECT 1 FROM transactions INDEXED BY transactions_number
 			WHERE bank_account_id = ?1 AND `+ofNumber+`AND amount = ?2)
 		OR EXISTS (SELECT 1 FROM transaction_reports INDEXED BY transaction_reports_number WHERE bank_account_id = ?1 AND `+ofNumber+`)`,
-		b.ID, e.Amount, number))
-	if err != nil || !known {
-		return 0, err
+		b.ID, e.Amount, number)
+	if !known {
+		return 0
 	}
-	id, err := scanOne[int64](r.tx.queryRow(sameNumber,
-		string(e.EventIDChannel), e.source, number, b.ID, string(e.Type), e.Amount, e.Time.Unix(), int64(app.SameTransferWindow/time.Second)))
-	if noRows(err) {
-		return 0, nil
-	}
-	return id, err
+	return findValue[int64](r.tx, sameNumber,
+		string(e.EventIDChannel), e.source, number, b.ID, string(e.Type), e.Amount, e.Time.Unix(), int64(app.SameTransferWindow/time.Second))
 }
 
 // mostCompared is how many transactions of a channel before, and after, a report are looked
@@ -110,24 +101,21 @@ const ofAmount = `
 // reported gives the transactions of the bank account, direction, amount and time of e, the
 // nearest first, with what was reported of them. Those that the channel of e has reported are
 // left out, unless e was forwarded. cut is one of the transactions where not all were looked at.
-func (r *recorder) reported(b app.BankAccount, e report) (list []inbound.Reported, cut int64, err error) {
+func (r *recorder) reported(b app.BankAccount, e report) (list []inbound.Reported, cut int64) {
 	for _, by := range r.tx.channels[b.ID] {
 		if by == e.channel() && !e.Forwarded {
 			continue // its reports are of other movements
 		}
-		found, more, err := r.reportedBy(b, e, by)
-		if err != nil {
-			return nil, 0, err
-		}
+		found, more := r.reportedBy(b, e, by)
 		list, cut = append(list, found...), max(cut, more)
 	}
 	slices.SortStableFunc(list, func(x, y inbound.Reported) int {
 		return cmp.Compare(x.Time.Sub(e.Time).Abs(), y.Time.Sub(e.Time).Abs())
 	})
-	return list, cut, nil
+	return list, cut
 }
 
-func (r *recorder) reportedBy(b app.BankAccount, e report, by channel) (found []inbound.Reported, cut int64, err error) {
+func (r *recorder) reportedBy(b app.BankAccount, e report, by channel) (found []inbound.Reported, cut int64) {
 	at, window, day := e.Time.Unix(), int64(inbound.RepeatWindow/time.Second), app.DayOf(e.Time, r.zone)
 	midnight, from, to := day.Start(r.zone).Unix(), at-window, at+window
 	if e.DateOnly {
@@ -157,7 +145,7 @@ func (r *recorder) reportedBy(b app.BankAccount, e report, by channel) (found []
 		ORDER BY 1, later`,
 		string(e.EventIDChannel), e.source, b.ID, e.Amount, string(e.Type), from, to, midnight, at, by.source, string(by.name), late,
 		wide[0], wide[1])
-	err = each(rows, err, func(row scanner) (bool, error) {
+	r.tx.fail(each(rows, err, func(row scanner) (bool, error) {
 		var id int64
 		var own, later, full, late bool
 		var said inbound.Report
@@ -175,58 +163,55 @@ func (r *recorder) reportedBy(b app.BankAccount, e report, by channel) (found []
 			last.Others = append(last.Others, said)
 		}
 		return false, err
-	})
+	}))
 	if !e.Forwarded {
 		found = slices.DeleteFunc(found, func(k inbound.Reported) bool { return len(k.Own) > 0 })
 	}
-	return found, cut, err
+	return found, cut
 }
 
 // keepReport keeps what e says of its transaction, where that isn't what its first report said.
-func (r *recorder) keepReport(b app.BankAccount, e report, id int64) error {
+func (r *recorder) keepReport(b app.BankAccount, e report, id int64) {
 	r.tx.exec(`INSERT INTO transaction_reports (transaction_id, account_id, source_id, channel, event_id, bank_account_id, number,
 		content, occurred_at, date_only, balance, available)
 		SELECT id, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12 FROM transactions
 		WHERE id = ?1 AND (number, content, occurred_at, date_only, balance, available) IS NOT (?7, ?8, ?9, ?10, ?11, ?12)`,
 		id, b.AccountID, e.source, string(e.EventIDChannel), e.EventID, b.ID, e.Number, e.Content, e.Time.Unix(), e.DateOnly,
 		nullIfZero(e.Balance), nullIfZero(e.Available))
-	return r.matchByReport(b, e, id)
+	r.matchByReport(b, e, id)
 }
 
 // matchByReport matches a transaction with the payment request that a later report names,
 // unless an earlier report speaks against it. An amount alone was compared when it was recorded.
-func (r *recorder) matchByReport(b app.BankAccount, e report, id int64) error {
-	cache, err := r.tx.recordCache(b.AccountID)
-	if err != nil || !cache.payments {
-		return err
+func (r *recorder) matchByReport(b app.BankAccount, e report, id int64) {
+	cache := r.tx.recordCache(b.AccountID)
+	if !cache.payments {
+		return
 	}
-	t, err := scanTransaction(r.tx.queryRow(oneTransaction, id, b.AccountID, nil))
-	if err != nil || t.PaymentRequest.ID != 0 || t.Content == e.Content {
-		return err
+	t := find(r.tx, app.ErrNoTransaction, scanTransaction, oneTransaction, id, b.AccountID, nil)
+	if t.PaymentRequest.ID != 0 || t.Content == e.Content {
+		return
 	}
 	t.Content, t.Code = e.Content, cache.codes.Read(b.WithoutPrefix(e.Content))
-	match, err := r.match(b, t, cache.codes)
-	if err != nil || match.ID == 0 || match.foundBy == payment.MatchedByAmount {
-		return err
+	match := r.match(b, t, cache.codes)
+	if match.ID == 0 || match.foundBy == payment.MatchedByAmount {
+		return
 	}
-	earlier, err := queryAll(r.tx, scanOne[string], `SELECT content FROM transactions WHERE id = ?1
+	earlier := findAll(r.tx, scanOne[string], `SELECT content FROM transactions WHERE id = ?1
 		UNION ALL SELECT content FROM transaction_reports WHERE transaction_id = ?1 AND (source_id, channel, event_id) IS NOT (?2, ?3, ?4)`,
 		id, e.source, string(e.EventIDChannel), e.EventID)
-	if err != nil || slices.ContainsFunc(earlier, func(content string) bool {
+	if !slices.ContainsFunc(earlier, func(content string) bool {
 		return payment.SpeaksAgainst(cache.codes, b.WithoutPrefix(content), t, match.Request)
 	}) {
-		return err
+		match.keepLater(r.tx, t, r.now)
+		r.tx.notePaymentChange()
 	}
-	match.keepLater(r.tx, t, r.now)
-	return r.tx.notePaymentChange()
 }
 
 // mayBeRepeat keeps an element that may be the movement of a transaction. What a person
 // records by hand is refused: they know which it is.
-func (r *recorder) mayBeRepeat(position int, b app.BankAccount, e inbound.Incoming, same int64) (inbound.Outcome, int64, error) {
-	if r.call.Channel == app.ChannelHand {
-		return "", 0, inbound.ErrMayBeRepeat(same)
-	}
+func (r *recorder) mayBeRepeat(position int, b app.BankAccount, e inbound.Incoming, same int64) (inbound.Outcome, int64) {
+	r.tx.refuse(r.call.Channel == app.ChannelHand, inbound.ErrMayBeRepeat(same))
 	if r.call.Body == nil {
 		r.call.Body = []byte{} // rows of a file have an inbound event where somebody must look at them
 	}
@@ -236,7 +221,8 @@ func (r *recorder) mayBeRepeat(position int, b app.BankAccount, e inbound.Incomi
 		r.tx.exec(`UPDATE inbound_items SET bank_account_id = ?, transaction_id = ?, import_id = ? WHERE id = ?`, b.ID, same,
 			nullIfZero(r.call.ImportID), item)
 	}
-	return inbound.OutcomeMayBeRepeat, 0, r.remember(e, 0, item, false)
+	r.remember(e, 0, item, false)
+	return inbound.OutcomeMayBeRepeat, 0
 }
 
 // decidedItem is an item of the call that is being recorded which a later element decided.
@@ -251,68 +237,52 @@ const mostDecided = `100`
 
 // decide judges the items anew that may be repeats of the bank account, direction and
 // amount of e, which was just recorded or merged: what is known now may say which they are.
-func (r *recorder) decide(b app.BankAccount, e report) error {
-	if others, err := r.tx.reportedBy(b.ID, e.channel()); err != nil || !others && !e.Forwarded {
-		return err
+func (r *recorder) decide(b app.BankAccount, e report) {
+	if others := r.tx.reportedBy(b.ID, e.channel()); others || e.Forwarded {
+		r.judgeItems(b, r.mayBeRepeats(`i.bank_account_id = ? AND i.amount = ? AND i.type = ?`, b.ID, e.Amount, string(e.Type)))
 	}
-	items, err := r.mayBeRepeats(`i.bank_account_id = ? AND i.amount = ? AND i.type = ?`, b.ID, e.Amount, string(e.Type))
-	if err != nil {
-		return err
-	}
-	return r.judgeItems(b, items)
 }
 
 // judgeItems judges items of a bank account until one is decided: conclude then looks at
 // the others again.
-func (r *recorder) judgeItems(b app.BankAccount, items []waitingItem) error {
+func (r *recorder) judgeItems(b app.BankAccount, items []waitingItem) {
 	for _, item := range items {
 		if item.event == r.event && item.position > r.position {
 			continue // a retry comes to it
 		}
-		id, like, err := r.judge(b, item.report)
-		switch {
-		case err != nil:
-			return err
-		case like != inbound.NotKnown:
-			_, _, err := r.conclude(item, b, id, like)
-			return err
-		case id != item.mayRepeat:
-			if err := r.keepAsRepeat(item, b, id); err != nil {
-				return err
-			}
+		id, like := r.judge(b, item.report)
+		if like != inbound.NotKnown {
+			r.conclude(item, b, id, like)
+			return
+		}
+		if id != item.mayRepeat {
+			r.keepAsRepeat(item, b, id)
 		}
 	}
-	return nil
 }
 
 // judgeWithout judges the items anew that may have been repeats of transactions which were
 // removed.
-func (r *recorder) judgeWithout(removed []removedTransaction) error {
+func (r *recorder) judgeWithout(removed []removedTransaction) {
 	for _, t := range removed {
-		items, err := r.mayBeRepeats(`i.bank_account_id = ? AND i.amount = ? AND i.transaction_id = ?`, t.bankAccountID, t.amount, t.id)
-		if err != nil {
-			return err
-		}
+		items := r.mayBeRepeats(`i.bank_account_id = ? AND i.amount = ? AND i.transaction_id = ?`, t.bankAccountID, t.amount, t.id)
 		for _, item := range items {
-			b, err := txBankAccount(r.tx, r.call.AccountID, item.bankAccount)
-			if err == nil {
-				err = r.judgeItems(b, []waitingItem{item})
-			}
-			if err != nil && !errors.Is(err, app.ErrNoBankAccount) { // it was unlinked
-				return err
+			b := find(r.tx, nil, columnsOnly(scanBankAccount), oneBankAccount, item.bankAccount, r.call.AccountID)
+			if b.ID != 0 { // else it was unlinked
+				r.judgeItems(b, []waitingItem{item})
 			}
 		}
 	}
-	return r.closeItems()
+	r.closeItems()
 }
 
 // mayBeRepeats gives items that may be repeats. Webhooks don't get what was received long ago.
-func (r *recorder) mayBeRepeats(condition string, args ...any) ([]waitingItem, error) {
-	items, err := queryAll(r.tx, scanWaitingItem, `SELECT `+waitingColumns+
+func (r *recorder) mayBeRepeats(condition string, args ...any) []waitingItem {
+	items := findAll(r.tx, scanWaitingItem, `SELECT `+waitingColumns+
 		` FROM inbound_items i INDEXED BY inbound_items_repeat LEFT JOIN sources s ON s.id = i.source_id
 		WHERE i.state = 'may_be_repeat' AND `+condition+` ORDER BY i.id LIMIT `+mostDecided, args...)
 	for i := range items {
 		items[i].silent = items[i].silent || r.now.Sub(items[i].receivedAt) > inbound.RecentlyReceived
 	}
-	return items, err
+	return items
 }

@@ -54,10 +54,9 @@ func failedOf(accountID int64, f delivery.Filter) (from string, args []any) {
 func (s *Store) ResendMany(ctx context.Context, accountID int64, historyIDs []int64, key app.IdempotencyKey,
 	now time.Time) (delivery.ResendResult, error) {
 	return writing(ctx, s, func(tx *tx) (r delivery.ResendResult, err error) {
-		before, found, err := earlier(tx, accountID, key, now)
-		if err != nil || found {
+		if before, found := earlier(tx, accountID, key, now); found {
 			r.Count = int(before.result)
-			return r, err
+			return r, nil
 		}
 		seen := map[int64]bool{}
 		for _, historyID := range historyIDs {
@@ -83,7 +82,8 @@ func (s *Store) ResendMany(ctx context.Context, accountID int64, historyIDs []in
 		if r.Count > 0 {
 			tx.audit(ctx, accountID, app.DeedDeliveryResend, r.Deliveries[0].ID, app.AuditDetail{Count: int64(r.Count)})
 		}
-		return r, keepKey(tx, accountID, key, keptResult{result: int64(r.Count)}, now)
+		keepKey(tx, accountID, key, keptResult{result: int64(r.Count)}, now)
+		return r, nil
 	})
 }
 
@@ -115,10 +115,7 @@ func resendable(tx *tx, accountID, historyID int64) (delivery.Delivery, error) {
 
 func (s *Store) Resend(ctx context.Context, accountID, historyID int64, key app.IdempotencyKey, now time.Time) (delivery.Delivery, error) {
 	return writing(ctx, s, func(tx *tx) (d delivery.Delivery, err error) {
-		before, found, err := earlier(tx, accountID, key, now)
-		if err != nil {
-			return d, err
-		}
+		before, found := earlier(tx, accountID, key, now)
 		id := before.result
 		if !found {
 			original, err := resendable(tx, accountID, historyID)
@@ -162,26 +159,21 @@ type replayed struct {
 func (s *Store) Replay(ctx context.Context, accountID int64, in delivery.ReplayCreate, now time.Time) (int, error) {
 	end := replayEnd(in.To, now).UnixMilli()
 	done, err := inSteps(ctx, s, replayed{created: max(0, in.From.UnixMilli())}, func(tx *tx, at replayed) (replayed, bool, error) {
-		if before, found, err := earlier(tx, accountID, in.Key, now); err != nil || found {
-			return replayed{count: int(before.result)}, false, err
+		if before, found := earlier(tx, accountID, in.Key, now); found {
+			return replayed{count: int(before.result)}, false, nil
 		}
-		w, err := scanWebhook(tx.queryRow(oneWebhook, in.WebhookID, accountID))
-		if err != nil {
-			return at, false, err
-		}
-		if !w.IsActive {
-			return at, false, delivery.ErrWebhookInactive
-		}
+		w := txWebhook(tx, accountID, in.WebhookID)
+		tx.refuse(!w.IsActive, delivery.ErrWebhookInactive)
 		more, err := replayStep(tx, in.WebhookID, &at, end, now)
 		d := app.AuditNamed(w.Name)
 		d.Count = int64(at.count)
 		at.line = tx.auditCount(ctx, app.AuditLine{
 			ID: at.line, AccountID: accountID, Deed: app.DeedWebhookReplay, NounID: in.WebhookID, AuditDetail: d,
 		})
-		if err != nil || more {
-			return at, more, err
+		if err == nil && !more {
+			keepKey(tx, accountID, in.Key, keptResult{result: int64(at.count)}, now)
 		}
-		return at, false, keepKey(tx, accountID, in.Key, keptResult{result: int64(at.count)}, now)
+		return at, more, err
 	})
 	if err != nil {
 		return 0, err
@@ -248,8 +240,8 @@ func (s *Store) Replayable(
 
 func (s *Store) SendNow(ctx context.Context, accountID, id int64, key app.IdempotencyKey, now time.Time) error {
 	return s.write(ctx, func(tx *tx) error {
-		if _, found, err := earlier(tx, accountID, key, now); err != nil || found {
-			return err
+		if _, found := earlier(tx, accountID, key, now); found {
+			return nil
 		}
 		var d delivery.Delivery
 		var w delivery.Webhook
@@ -264,8 +256,8 @@ func (s *Store) SendNow(ctx context.Context, accountID, id int64, key app.Idempo
 			return err
 		}
 		tx.exec(`UPDATE deliveries SET due_ms = min(due_ms, ?) WHERE id = ?`, now.UnixMilli(), id)
-		tx.audit(ctx, accountID, app.DeedDeliverySendNow, id, app.AuditDetail{})
-		return keepKey(tx, accountID, key, keptResult{}, now)
+		keepKey(tx, accountID, key, keptResult{}, now)
+		return tx.audit(ctx, accountID, app.DeedDeliverySendNow, id, app.AuditDetail{})
 	})
 }
 
@@ -277,16 +269,11 @@ func (s *Store) SendWaiting(ctx context.Context, accountID, webhookID int64, key
 		line  int64 // of the audit log
 	}
 	done, err := inSteps(ctx, s, sending{}, func(tx *tx, at sending) (sending, bool, error) {
-		if before, found, err := earlier(tx, accountID, key, now); err != nil || found {
-			return sending{count: int(before.result)}, false, err
+		if before, found := earlier(tx, accountID, key, now); found {
+			return sending{count: int(before.result)}, false, nil
 		}
-		w, err := scanWebhook(tx.queryRow(oneWebhook, webhookID, accountID))
-		if err != nil {
-			return at, false, err
-		}
-		if err := w.Sends(); err != nil {
-			return at, false, err
-		}
+		w := txWebhook(tx, accountID, webhookID)
+		tx.fail(w.Sends())
 		changed := tx.change(`UPDATE deliveries SET due_ms = ?1 WHERE id IN (
 			SELECT d.id FROM deliveries d INDEXED BY deliveries_due WHERE d.state = 0 AND d.webhook_id = ?2 AND d.retry IN (0, 1) AND d.due_ms > ?1
 			AND NOT EXISTS (SELECT 1 FROM attempts a INDEXED BY attempts_delivery WHERE a.delivery_id = d.id AND a.started_ms >= ?1)`+stepLimit+`)`,
@@ -297,10 +284,10 @@ func (s *Store) SendWaiting(ctx context.Context, accountID, webhookID int64, key
 		at.line = tx.auditCount(ctx, app.AuditLine{
 			ID: at.line, AccountID: accountID, Deed: app.DeedWebhookSendNow, NounID: webhookID, AuditDetail: d,
 		})
-		if changed == stepRows {
-			return at, true, nil
+		if changed < stepRows {
+			keepKey(tx, accountID, key, keptResult{result: int64(at.count)}, now)
 		}
-		return at, false, keepKey(tx, accountID, key, keptResult{result: int64(at.count)}, now)
+		return at, changed == stepRows, nil
 	})
 	return done.count, err
 }

@@ -82,14 +82,13 @@ func (s *Store) Shifts(ctx context.Context, accountID, userID int64, page app.Pa
 }
 
 // shiftOf gives the open shift of a cashier, and opens one where there is none.
-func (t *tx) shiftOf(r payment.Request) (int64, error) {
-	id, err := scanOne[int64](t.queryRow(`SELECT id FROM shifts WHERE user_id = ? AND account_id = ? AND closed_at IS NULL`,
-		r.CashierID, r.AccountID))
-	if !noRows(err) {
-		return id, err
+func (t *tx) shiftOf(r payment.Request) int64 {
+	id := findValue[int64](t, `SELECT id FROM shifts WHERE user_id = ? AND account_id = ? AND closed_at IS NULL`, r.CashierID, r.AccountID)
+	if id != 0 {
+		return id
 	}
 	return t.insert(`INSERT INTO shifts (account_id, user_id, user_name, opened_at) VALUES (?, ?, ?, ?)`, r.AccountID, r.CashierID,
-		r.CreatedBy, r.CreatedAt.Unix()), nil
+		r.CreatedBy, r.CreatedAt.Unix())
 }
 
 // shiftBills are the bills of a shift ?1, and shiftMoney the money without a bill that came in its
@@ -185,29 +184,17 @@ func (s *Store) seenClosing(ctx context.Context, c *payment.Closing, at time.Tim
 // CloseShift keeps all, whoever closes: what of it is shown is decided when it is read.
 func (s *Store) CloseShift(ctx context.Context, accountID, id int64, in payment.ShiftCount, now time.Time) error {
 	return s.write(ctx, func(tx *tx) error {
-		sh, err := scanShift(tx.queryRow(oneShift, id, accountID, nil))
-		if err != nil {
-			return err
-		}
-		if !sh.ClosedAt.IsZero() {
-			return payment.ErrShiftClosed
-		}
-		bills, err := queryAll(tx, scanPaymentRequest, shiftBills, id, payment.MaxClosing)
-		if err != nil {
-			return err
-		}
-		money, err := queryAll(tx, scanTransaction, shiftMoney, id, sh.OpenedAt.Unix(), now.Unix(), accountID, nil, payment.MaxClosing)
-		if err != nil {
-			return err
-		}
+		sh := find(tx, nil, scanShift, oneShift, id, accountID, nil)
+		tx.refuse(!sh.ClosedAt.IsZero(), payment.ErrShiftClosed)
+		bills := findAll(tx, scanPaymentRequest, shiftBills, id, payment.MaxClosing)
+		money := findAll(tx, scanTransaction, shiftMoney, id, sh.OpenedAt.Unix(), now.Unix(), accountID, nil, payment.MaxClosing)
 		c := payment.NewClosing(sh.ShiftFigures, bills, money, now)
 		c.Cash, c.Note = in.Cash, in.Note
 		kept, err := json.Marshal(c)
 		if err != nil {
 			return err
 		}
-		tx.exec(`UPDATE shifts SET closed_at = ?, received = ?, closing = ? WHERE id = ?`, now.Unix(), sh.Received, string(kept),
-			id)
+		tx.exec(`UPDATE shifts SET closed_at = ?, received = ?, closing = ? WHERE id = ?`, now.Unix(), sh.Received, string(kept), id)
 		cash := ""
 		if c.Cash != nil {
 			cash = fmt.Sprint(*c.Cash)

@@ -45,7 +45,7 @@ func (s *Store) SetSession(ctx context.Context, token string, n access.Session, 
 
 func (s *Store) SeeSession(ctx context.Context, token, address string, now time.Time) error {
 	noted := now.Add(-access.SeenInterval).Unix()
-	due, err := scanOne[bool](s.queryRow(ctx, `SELECT seen_at <= ? FROM sessions WHERE token = ?`, noted, token))
+	due, err := readOne[bool](ctx, s, `SELECT seen_at <= ? FROM sessions WHERE token = ?`, noted, token)
 	if err != nil || !due {
 		return noRowsAs(err, nil)
 	}
@@ -57,15 +57,9 @@ func (s *Store) SeeSession(ctx context.Context, token, address string, now time.
 
 func (s *Store) EndSession(ctx context.Context, accountID, userID, id int64, now time.Time) error {
 	return s.write(ctx, func(tx *tx) error {
-		if err := tx.changeOne(access.ErrNoSession, endSession+`id = (SELECT sessions.id FROM users JOIN sessions ON sessions.user_id = users.id
-			WHERE users.account_id = ?2 AND users.id = ?3 AND sessions.id = ?4 AND `+sessionGoesOn+`)`, now.Unix(), accountID,
-			userID, id); err != nil {
-			return err
-		}
-		u, err := txUser(tx, accountID, userID)
-		if err != nil {
-			return err
-		}
+		tx.changeOne(access.ErrNoSession, endSession+`id = (SELECT sessions.id FROM users JOIN sessions ON sessions.user_id = users.id
+			WHERE users.account_id = ?2 AND users.id = ?3 AND sessions.id = ?4 AND `+sessionGoesOn+`)`, now.Unix(), accountID, userID, id)
+		u := txUser(tx, accountID, userID)
 		return tx.audit(ctx, accountID, app.DeedUserSessionEnd, userID, app.AuditNamed(u.Name))
 	})
 }
@@ -99,35 +93,31 @@ func (s *Store) TOTP(ctx context.Context, userID int64) (t access.TOTP, ok bool,
 
 func (s *Store) SetTOTP(ctx context.Context, u access.User, in access.TOTPCreate, now time.Time) (access.User, error) {
 	return writing(ctx, s, func(tx *tx) (access.User, error) {
-		if err := useForm(tx, u.AccountID, in.Key, now); err != nil {
-			return u, err
-		}
+		useForm(tx, u.AccountID, in.Key, now)
 		setRecoveryCodes(tx, u.ID, in.Codes)
 		tx.exec(`UPDATE users SET totp = ?, totp_step = ? WHERE account_id = ? AND id = ?`,
 			s.sealer.seal(sealTOTP, in.Secret), in.Step, u.AccountID, u.ID)
-		return endSessions(ctx, tx, app.AuditLine{AccountID: u.AccountID, Deed: app.DeedUserSecondFactor, NounID: u.ID})
+		return endSessions(ctx, tx, app.AuditLine{AccountID: u.AccountID, Deed: app.DeedUserSecondFactor, NounID: u.ID}), nil
 	})
 }
 
 func (s *Store) UseTOTPStep(ctx context.Context, userID, step int64) (bool, error) {
-	return s.useUp(ctx, func(tx *tx) error {
-		return tx.changeOne(errUsedUp, `UPDATE users SET totp_step = ?2 WHERE id = ?1 AND totp_step < ?2`, userID, step)
+	return s.useUp(ctx, func(tx *tx) {
+		tx.changeOne(errUsedUp, `UPDATE users SET totp_step = ?2 WHERE id = ?1 AND totp_step < ?2`, userID, step)
 	})
 }
 
 func (s *Store) UseRecoveryCode(ctx context.Context, u access.User, hash [32]byte) (bool, error) {
 	ctx = actingUser(ctx, u)
-	return s.useUp(ctx, func(tx *tx) error {
-		if err := tx.changeOne(errUsedUp, `DELETE FROM recovery_codes WHERE user_id = ? AND hash = ?`, u.ID, hash[:]); err != nil {
-			return err
-		}
-		return tx.audit(ctx, u.AccountID, app.DeedUserRecoveryUsed, u.ID, app.AuditNamed(u.Name))
+	return s.useUp(ctx, func(tx *tx) {
+		tx.changeOne(errUsedUp, `DELETE FROM recovery_codes WHERE user_id = ? AND hash = ?`, u.ID, hash[:])
+		tx.audit(ctx, u.AccountID, app.DeedUserRecoveryUsed, u.ID, app.AuditNamed(u.Name))
 	})
 }
 
 // useUp tells whether fn found what it uses up, and didn't fail with errUsedUp.
-func (s *Store) useUp(ctx context.Context, fn func(tx *tx) error) (bool, error) {
-	err := s.write(ctx, fn)
+func (s *Store) useUp(ctx context.Context, fn func(tx *tx)) (bool, error) {
+	err := s.write(ctx, func(tx *tx) error { fn(tx); return nil })
 	if errors.Is(err, errUsedUp) {
 		return false, nil
 	}
@@ -138,9 +128,7 @@ var errUsedUp error = app.NotFound("This was used before.", "Mục này đã đ�
 
 func (s *Store) SetRecoveryCodes(ctx context.Context, u access.User, codes [][32]byte, key app.IdempotencyKey, now time.Time) error {
 	return s.write(ctx, func(tx *tx) error {
-		if err := useForm(tx, u.AccountID, key, now); err != nil {
-			return err
-		}
+		useForm(tx, u.AccountID, key, now)
 		setRecoveryCodes(tx, u.ID, codes)
 		return tx.audit(ctx, u.AccountID, app.DeedUserRecovery, u.ID, app.AuditNamed(u.Name))
 	})
@@ -182,49 +170,31 @@ func (s *Store) AddPasskey(
 	ctx context.Context, u access.User, p access.Passkey, codes [][32]byte, key app.IdempotencyKey,
 ) (_ access.User, first bool, err error) {
 	changed, err := writing(ctx, s, func(tx *tx) (access.User, error) {
-		if err := useForm(tx, u.AccountID, key, p.CreatedAt); err != nil {
-			return u, err
-		}
-		before, err := txUser(tx, u.AccountID, u.ID)
-		if err != nil {
-			return u, err
-		}
-		var has int
-		var same bool
-		if err := tx.queryRow(`SELECT count(*), EXISTS (SELECT 1 FROM passkeys WHERE credential_id = ?2) FROM passkeys WHERE user_id = ?1`, u.ID,
-			p.Credential.ID).Scan(&has, &same); err != nil {
-			return u, err
-		}
-		if same {
-			return u, access.ErrSamePasskey
-		}
-		if has >= access.MaxPasskeys {
-			return u, access.ErrTooManyPasskeys
-		}
+		useForm(tx, u.AccountID, key, p.CreatedAt)
+		before := txUser(tx, u.AccountID, u.ID)
+		same := findValue[bool](tx, `SELECT EXISTS (SELECT 1 FROM passkeys WHERE credential_id = ?)`, p.Credential.ID)
+		tx.refuse(same, access.ErrSamePasskey)
+		has := findValue[int](tx, `SELECT count(*) FROM passkeys WHERE user_id = ?`, u.ID)
+		tx.refuse(has >= access.MaxPasskeys, access.ErrTooManyPasskeys)
 		if first = !before.SecondFactor; first {
 			setRecoveryCodes(tx, u.ID, codes)
 		}
-		tx.exec(`INSERT INTO passkeys (user_id, name, host, credential_id, public_key, transports, backup_eligible, sign_count,
-			created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		tx.exec(insertInto("passkeys", `user_id, name, host, credential_id, public_key, transports, backup_eligible, sign_count, created_at`),
 			u.ID, p.Name, p.Host, p.Credential.ID, p.PublicKey, p.Transports, p.BackupEligible, int64(p.SignCount), p.CreatedAt.Unix())
 		return endSessions(ctx, tx, app.AuditLine{
 			AccountID: u.AccountID, Deed: app.DeedUserPasskeyAdd, NounID: u.ID, AuditDetail: app.AuditDetail{}.Changed("name", "", p.Name),
-		})
+		}), nil
 	})
 	return changed, first, err
 }
 
-func txPasskeyName(tx *tx, u access.User, id int64) (string, error) {
-	name, err := scanOne[string](tx.queryRow(`SELECT name FROM passkeys WHERE user_id = ? AND id = ?`, u.ID, id))
-	return name, noRowsAs(err, access.ErrNoPasskey)
+func txPasskeyName(tx *tx, u access.User, id int64) string {
+	return find(tx, access.ErrNoPasskey, scanOne[string], `SELECT name FROM passkeys WHERE user_id = ? AND id = ?`, u.ID, id)
 }
 
 func (s *Store) RenamePasskey(ctx context.Context, u access.User, id int64, name string) error {
 	return s.write(ctx, func(tx *tx) error {
-		before, err := txPasskeyName(tx, u, id)
-		if err != nil {
-			return err
-		}
+		before := txPasskeyName(tx, u, id)
 		tx.exec(`UPDATE passkeys SET name = ? WHERE id = ?`, name, id)
 		return tx.auditChange(ctx, u.AccountID, app.DeedUserPasskeyRename, u.ID, app.AuditNamed(u.Name).Changed("name", before, name))
 	})
@@ -232,36 +202,23 @@ func (s *Store) RenamePasskey(ctx context.Context, u access.User, id int64, name
 
 func (s *Store) RemovePasskey(ctx context.Context, u access.User, id int64) (access.User, error) {
 	return writing(ctx, s, func(tx *tx) (access.User, error) {
-		name, err := txPasskeyName(tx, u, id)
-		if err != nil {
-			return u, err
-		}
+		name := txPasskeyName(tx, u, id)
 		tx.exec(`DELETE FROM passkeys WHERE id = ?`, id)
-		left, err := txUser(tx, u.AccountID, u.ID)
-		if err == nil && left.MustEnrol {
-			err = access.ErrLastFactor
-		}
-		if err != nil {
-			return u, err
-		}
+		left := txUser(tx, u.AccountID, u.ID)
+		tx.refuse(left.MustEnrol, access.ErrLastFactor)
 		if !left.SecondFactor {
 			setRecoveryCodes(tx, u.ID, nil)
 		}
 		return endSessions(ctx, tx, app.AuditLine{
 			AccountID: u.AccountID, Deed: app.DeedUserPasskeyRemove, NounID: u.ID, AuditDetail: app.AuditDetail{}.Changed("name", "", name),
-		})
+		}), nil
 	})
 }
 
 func (s *Store) UsePasskey(ctx context.Context, id int64, count uint32, now time.Time) error {
 	return s.write(ctx, func(tx *tx) error {
-		before, err := scanOne[int64](tx.queryRow(`SELECT sign_count FROM passkeys WHERE id = ?`, id))
-		if err != nil {
-			return noRowsAs(err, access.ErrNoPasskey)
-		}
-		if copiedPasskey(uint32(before), count) {
-			return access.ErrPasskeyCopied
-		}
+		before := find(tx, access.ErrNoPasskey, scanOne[int64], `SELECT sign_count FROM passkeys WHERE id = ?`, id)
+		tx.refuse(copiedPasskey(uint32(before), count), access.ErrPasskeyCopied)
 		return tx.exec(`UPDATE passkeys SET sign_count = ?, last_used_at = ? WHERE id = ?`, int64(count), now.Unix(), id)
 	})
 }
@@ -272,23 +229,17 @@ func copiedPasskey(before, count uint32) bool { return count <= before && (count
 
 func (s *Store) RemoveSecondFactor(ctx context.Context, accountID, id int64) (access.User, error) {
 	return writing(ctx, s, func(tx *tx) (access.User, error) {
-		if _, err := txUser(tx, accountID, id); err != nil {
-			return access.User{}, err
-		}
-		for _, table := range []string{"recovery_codes", "passkeys"} {
-			tx.exec(`DELETE FROM `+table+` WHERE user_id = ?`, id)
-		}
+		txUser(tx, accountID, id)
+		tx.exec(`DELETE FROM recovery_codes WHERE user_id = ?`, id)
+		tx.exec(`DELETE FROM passkeys WHERE user_id = ?`, id)
 		tx.exec(`UPDATE users SET totp = NULL WHERE account_id = ? AND id = ?`, accountID, id)
-		return endSessions(ctx, tx, app.AuditLine{AccountID: accountID, Deed: app.DeedUserFactorOff, NounID: id})
+		return endSessions(ctx, tx, app.AuditLine{AccountID: accountID, Deed: app.DeedUserFactorOff, NounID: id}), nil
 	})
 }
 
 func (s *Store) SetNeedsSecondFactor(ctx context.Context, accountID int64, needs bool) error {
 	return s.write(ctx, func(tx *tx) error {
-		a, err := txAccount(tx, accountID)
-		if err != nil {
-			return err
-		}
+		a := txAccount(tx, accountID)
 		tx.exec(`UPDATE accounts SET needs_second_factor = ? WHERE id = ?`, needs, accountID)
 		d := app.AuditNamed(a.Name).Changed("needs_second_factor", a.NeedsSecondFactor, needs)
 		return tx.auditChange(ctx, accountID, app.DeedAccountChange, accountID, d)

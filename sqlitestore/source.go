@@ -14,60 +14,39 @@ import (
 
 func (s *Store) CreateSource(ctx context.Context, src inbound.Source, newName bool, key app.IdempotencyKey,
 	now time.Time) (inbound.Source, error) {
-	return changingCredentials(ctx, s, func(tx *tx) (_ inbound.Source, err error) {
-		if before, found, err := earlier(tx, src.AccountID, key, now); err != nil || found {
-			return s.withoutSecret(tx, src.AccountID, before.result, err)
+	return changingCredentials(ctx, s, func(tx *tx) (inbound.Source, error) {
+		if before, found := earlier(tx, src.AccountID, key, now); found {
+			return s.withoutSecret(tx, src.AccountID, before.result), nil
 		}
-		if _, err = txAccount(tx, src.AccountID); err != nil {
-			return src, err
-		}
-		count, err := scanOne[int](tx.queryRow(`SELECT count(*) FROM sources WHERE account_id = ? AND removed_at IS NULL`, src.AccountID))
-		if err == nil && count >= inbound.MaxSources {
-			err = inbound.ErrTooManySources
-		}
-		if err != nil {
-			return src, err
-		}
+		txAccount(tx, src.AccountID)
+		count := findValue[int](tx, `SELECT count(*) FROM sources WHERE account_id = ? AND removed_at IS NULL`, src.AccountID)
+		tx.refuse(count >= inbound.MaxSources, inbound.ErrTooManySources)
 		if src.BankAccountID != 0 {
-			if err := linkedBankAccount(tx, src.AccountID, src.BankAccountID); err != nil {
-				return src, err
-			}
+			linkedBankAccount(tx, src.AccountID, src.BankAccountID)
 		}
 		if newName {
-			if err := nameFree(tx, `SELECT count(*) FROM sources WHERE account_id = ? AND name = ? AND removed_at IS NULL`, src.AccountID,
-				src.Name); err != nil {
-				return src, err
-			}
+			nameFree(tx, `SELECT count(*) FROM sources WHERE account_id = ? AND name = ? AND removed_at IS NULL`, src.AccountID, src.Name)
 		}
-		if err := bearerFree(tx, src); err != nil {
-			return src, err
-		}
-		if err := s.usernameFree(tx, src); err != nil {
-			return src, err
-		}
+		bearerFree(tx, src)
+		s.usernameFree(tx, src)
 		options, apiKey, err := s.sealOptions(src)
 		if err != nil {
 			return src, err
 		}
-		src.ID = tx.insert(`INSERT INTO sources (account_id, name, provider, auth, token, secret, bearer_hash, bank_account_id, options,
-			api_key, api_url, list_from, created_at)
-				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		src.ID = tx.insert(insertInto("sources", `account_id, name, provider, auth, token, secret, bearer_hash, bank_account_id, options,
+			api_key, api_url, list_from, created_at`),
 			src.AccountID, src.Name, string(src.Provider), string(src.Auth), src.Token, s.sealer.seal(sealSource, src.Secret),
 			bearerHash(src), nullIfZero(src.BankAccountID), options, apiKey, src.APIURL, unixOrNull(src.ListFrom), src.CreatedAt.Unix())
-		tx.audit(ctx, src.AccountID, app.DeedSourceCreate, src.ID,
-			app.AuditNamed(src.Name).Changed("provider", "", src.Provider))
-		return src, keepKey(tx, src.AccountID, key, keptResult{result: src.ID}, now)
+		keepKey(tx, src.AccountID, key, keptResult{result: src.ID}, now)
+		return src, tx.audit(ctx, src.AccountID, app.DeedSourceCreate, src.ID, app.AuditNamed(src.Name).Changed("provider", "", src.Provider))
 	})
 }
 
 // withoutSecret reads a source for the answer to a repeated request.
-func (s *Store) withoutSecret(tx *tx, accountID, id int64, err error) (inbound.Source, error) {
-	if err != nil {
-		return inbound.Source{}, err
-	}
-	src, err := s.txSource(tx, accountID, id)
+func (s *Store) withoutSecret(tx *tx, accountID, id int64) inbound.Source {
+	src := s.txSource(tx, accountID, id)
 	src.Secret = ""
-	return src, err
+	return src
 }
 
 // sealOptions seals the options of a source, and its API key; NULL if it has none.
@@ -100,34 +79,28 @@ func bearerHash(src inbound.Source) any {
 	return hash[:]
 }
 
-// bearerFree returns a conflict if another source in use has the same Bearer secret,
-// which names the source in calls without a token in their path.
-func bearerFree(tx *tx, src inbound.Source) error {
-	taken, err := scanOne[bool](tx.queryRow(`SELECT EXISTS (SELECT 1 FROM sources WHERE bearer_hash = ? AND removed_at IS NULL AND id <> ?)`,
-		bearerHash(src), src.ID))
-	if err == nil && taken {
-		err = app.Refused(app.CodeAlreadyExists, app.Text{
-			EN: "Another source has this secret; every source needs its own.",
-			VI: "Khoá bí mật này đã dùng cho nguồn khác; mỗi nguồn cần một khoá bí mật riêng.",
-		})
-	}
-	return err
+// bearerFree refuses a Bearer secret that another source in use has: it names the source in
+// calls without a token in their path.
+func bearerFree(tx *tx, src inbound.Source) {
+	taken := findValue[bool](tx, `SELECT EXISTS (SELECT 1 FROM sources WHERE bearer_hash = ? AND removed_at IS NULL AND id <> ?)`,
+		bearerHash(src), src.ID)
+	tx.refuse(taken, app.Refused(app.CodeAlreadyExists, app.Text{
+		EN: "Another source has this secret; every source needs its own.",
+		VI: "Khoá bí mật này đã dùng cho nguồn khác; mỗi nguồn cần một khoá bí mật riêng.",
+	}))
 }
 
-// usernameFree returns a conflict if another source in use has the same user name,
-// which names the source in calls without a token in their path.
-func (s *Store) usernameFree(tx *tx, src inbound.Source) error {
+// usernameFree refuses a user name that another source in use has, for the same reason.
+func (s *Store) usernameFree(tx *tx, src inbound.Source) {
 	if src.Options.Username == "" {
-		return nil
+		return
 	}
-	others, err := queryAll(tx, columnsOnly(s.scanSource), `SELECT `+sourceColumns+` FROM sources WHERE removed_at IS NULL`)
-	if err == nil && slices.ContainsFunc(others, func(other inbound.Source) bool { return other.Options.Username == src.Options.Username }) {
-		err = app.Refused(app.CodeAlreadyExists, app.Text{
-			EN: "Another source has this user name; every source needs its own.",
-			VI: "Tên đăng nhập này đã dùng cho nguồn khác; mỗi nguồn cần một tên riêng.",
-		})
-	}
-	return err
+	others := findAll(tx, columnsOnly(s.scanSource), `SELECT `+sourceColumns+` FROM sources WHERE removed_at IS NULL`)
+	taken := slices.ContainsFunc(others, func(other inbound.Source) bool { return other.Options.Username == src.Options.Username })
+	tx.refuse(taken, app.Refused(app.CodeAlreadyExists, app.Text{
+		EN: "Another source has this user name; every source needs its own.",
+		VI: "Tên đăng nhập này đã dùng cho nguồn khác; mỗi nguồn cần một tên riêng.",
+	}))
 }
 
 func (s *Store) Sources(ctx context.Context, accountID int64) ([]inbound.Source, error) {
@@ -174,18 +147,14 @@ func (s *Store) SourceByID(ctx context.Context, id int64) (inbound.Source, bool,
 }
 
 // txSource finds a source in use.
-func (s *Store) txSource(tx *tx, accountID, id int64) (inbound.Source, error) {
-	src, err := s.scanSource(tx.queryRow(`SELECT `+sourceColumns+` FROM sources WHERE account_id = ? AND id = ? AND removed_at IS NULL`,
-		accountID, id))
-	return src, noRowsAs(err, inbound.ErrNoSource)
+func (s *Store) txSource(tx *tx, accountID, id int64) inbound.Source {
+	return find(tx, inbound.ErrNoSource, columnsOnly(s.scanSource),
+		`SELECT `+sourceColumns+` FROM sources WHERE account_id = ? AND id = ? AND removed_at IS NULL`, accountID, id)
 }
 
 func (s *Store) AddSourceSenders(ctx context.Context, accountID, id int64, senders []string) (inbound.Source, error) {
 	return changingCredentials(ctx, s, func(tx *tx) (inbound.Source, error) {
-		src, err := s.txSource(tx, accountID, id)
-		if err != nil {
-			return src, err
-		}
+		src := s.txSource(tx, accountID, id)
 		before := strings.Join(src.Options.Senders, ", ")
 		for _, sender := range senders {
 			if !slices.Contains(src.Options.Senders, sender) {
@@ -204,29 +173,21 @@ func (s *Store) AddSourceSenders(ctx context.Context, accountID, id int64, sende
 
 func (s *Store) SetSourceSecret(ctx context.Context, accountID, id int64, in inbound.SourceRotate, now time.Time) (inbound.Source, error) {
 	return changingCredentials(ctx, s, func(tx *tx) (inbound.Source, error) {
-		if before, found, err := earlier(tx, accountID, in.Key, now); err != nil || found {
-			return s.withoutSecret(tx, accountID, before.result, err)
+		if before, found := earlier(tx, accountID, in.Key, now); found {
+			return s.withoutSecret(tx, accountID, before.result), nil
 		}
-		src, err := s.txSource(tx, accountID, id)
-		if err != nil {
-			return src, err
-		}
+		src := s.txSource(tx, accountID, id)
 		src.Secret, src.SecretLost = in.Secret, false
-		if err := bearerFree(tx, src); err != nil {
-			return src, err
-		}
+		bearerFree(tx, src)
 		tx.exec(`UPDATE sources SET secret = ?, bearer_hash = ? WHERE id = ?`, s.sealer.seal(sealSource, in.Secret), bearerHash(src), id)
-		tx.audit(ctx, accountID, app.DeedSourceRotate, id, app.AuditNamed(src.Name))
-		return src, keepKey(tx, accountID, in.Key, keptResult{result: id}, now)
+		keepKey(tx, accountID, in.Key, keptResult{result: id}, now)
+		return src, tx.audit(ctx, accountID, app.DeedSourceRotate, id, app.AuditNamed(src.Name))
 	})
 }
 
 func (s *Store) SetSourceAPIKey(ctx context.Context, accountID, id int64, apiKey string, now time.Time) (inbound.Source, error) {
 	return changingCredentials(ctx, s, func(tx *tx) (inbound.Source, error) {
-		src, err := s.txSource(tx, accountID, id)
-		if err != nil {
-			return src, err
-		}
+		src := s.txSource(tx, accountID, id)
 		src.APIKey, src.PollError = apiKey, ""
 		if src.ListFrom.IsZero() {
 			src.ListFrom = now
@@ -238,10 +199,8 @@ func (s *Store) SetSourceAPIKey(ctx context.Context, accountID, id int64, apiKey
 }
 
 func (s *Store) RemoveSource(ctx context.Context, accountID, id int64, now time.Time) error {
-	_, err := changingCredentials(ctx, s, func(tx *tx) (src inbound.Source, err error) {
-		if src, err = s.txSource(tx, accountID, id); err != nil {
-			return src, err
-		}
+	_, err := changingCredentials(ctx, s, func(tx *tx) (inbound.Source, error) {
+		src := s.txSource(tx, accountID, id)
 		tx.exec(`UPDATE sources SET removed_at = ? WHERE id = ?`, now.Unix(), id)
 		return src, tx.audit(ctx, accountID, app.DeedSourceRemove, id, app.AuditNamed(src.Name))
 	})
@@ -278,20 +237,12 @@ func (s *Store) RecordPage(ctx context.Context, call inbound.Call, progress stri
 	recording, err := inSteps(ctx, s, inbound.Recording{},
 		func(tx *tx, before inbound.Recording) (recording inbound.Recording, more bool, err error) {
 			recording = before
-			var used bool
-			err = tx.queryRow(`SELECT EXISTS (SELECT 1 FROM sources WHERE id = ? AND removed_at IS NULL)`, call.Source.ID).Scan(&used)
-			if err == nil && !used {
-				err = inbound.ErrNoSource
-			}
-			if err != nil {
-				return recording, false, err
-			}
+			find(tx, inbound.ErrNoSource, scanOne[int], `SELECT 1 FROM sources WHERE id = ? AND removed_at IS NULL`, call.Source.ID)
 			r := &recorder{tx: tx, zone: zone, now: call.ReceivedAt, call: call, event: before.EventID}
-			if more, err = r.elements(&recording); err != nil {
-				return recording, false, err
-			}
-			if err := r.closeEvent(recording); err != nil || more {
-				return recording, more, err
+			more = r.elements(&recording)
+			r.closeEvent(recording)
+			if more {
+				return recording, true, nil
 			}
 			return recording, false, tx.exec(`UPDATE sources SET progress = ?2, polled_at = CASE ?3 WHEN 1 THEN ?4 ELSE polled_at END,
 				poll_error = CASE ?3 WHEN 1 THEN '' ELSE poll_error END, last_transaction_at = CASE ?5 WHEN 0 THEN last_transaction_at ELSE ?4 END

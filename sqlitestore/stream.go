@@ -42,6 +42,10 @@ func scanStreamAnd(row scanner, more ...any) (stream.Stream, error) {
 	return s, noRowsAs(err, stream.ErrNoStream)
 }
 
+func txStream(tx *tx, accountID, id int64) stream.Stream {
+	return find(tx, nil, scanStream, oneStream, id, accountID)
+}
+
 func (s *Store) Stream(ctx context.Context, accountID, id int64) (stream.Stream, error) {
 	return scanStream(s.queryRow(ctx, oneStream, id, accountID))
 }
@@ -68,8 +72,8 @@ func (s *Store) StreamWork(ctx context.Context, accountID, id int64) (w stream.W
 }
 
 func (s *Store) StreamTransactions(ctx context.Context, st stream.Stream, after int64, limit int) ([]app.Transaction, int64, error) {
-	last, err := scanOne[int64](s.queryRow(ctx,
-		`SELECT coalesce(max(id), ?1) FROM (SELECT id FROM transactions WHERE id > ?1 ORDER BY id LIMIT ?2)`, after, streamWindow))
+	last, err := readOne[int64](ctx, s,
+		`SELECT coalesce(max(id), ?1) FROM (SELECT id FROM transactions WHERE id > ?1 ORDER BY id LIMIT ?2)`, after, streamWindow)
 	if err != nil || last == after {
 		return nil, after, err
 	}
@@ -130,21 +134,12 @@ func (s *Store) CreateStream(
 		made bool
 	}
 	c, err := writing(ctx, s, func(tx *tx) (c creation, err error) {
-		before, found, err := earlier(tx, st.AccountID, key, st.CreatedAt)
-		if err != nil {
-			return c, err
+		if before, found := earlier(tx, st.AccountID, key, st.CreatedAt); found {
+			return creation{Stream: txStream(tx, st.AccountID, before.result)}, nil
 		}
-		if found {
-			c.Stream, err = scanStream(tx.queryRow(oneStream, before.result, st.AccountID))
-			return c, err
-		}
-		if err := mayCreateStream(tx, st); err != nil {
-			return c, err
-		}
+		mayCreateStream(tx, st)
 		c = creation{st, true}
-		if c.Position, err = streamStart(tx, since); err != nil {
-			return c, err
-		}
+		c.Position = streamStart(tx, since)
 		c.ID = tx.insert(`INSERT INTO streams (account_id, name, url, topic, username, bank_account_id, type, code_prefix, is_active,
 			created_at, mark, secret, password, first, position, reached, reached_type, sent, problem_en, problem_vi)
 				VALUES (?, ?, ?, ?, ?, ?, ?7, ?, ?, ?, ?, ?, ?, ?14, ?14, 0, ?7, 0, '', '')`,
@@ -152,47 +147,37 @@ func (s *Store) CreateStream(
 			st.CreatedAt.Unix(),
 			"str_"+strings.ToLower(rand.Text()[:12]), s.sealer.seal(sealStream, secrets.Secret),
 			s.sealer.seal(sealStreamPassword, secrets.Password), c.Position)
-		tx.audit(ctx, st.AccountID, app.DeedStreamCreate, c.ID,
+		keepKey(tx, st.AccountID, key, keptResult{result: c.ID}, st.CreatedAt)
+		return c, tx.audit(ctx, st.AccountID, app.DeedStreamCreate, c.ID,
 			app.AuditNamed(st.Name).Changed("url", "", st.URL).Changed("topic", "", st.Topic))
-		return c, keepKey(tx, st.AccountID, key, keptResult{result: c.ID}, st.CreatedAt)
 	})
 	return c.Stream, c.made, err
 }
 
-// mayCreateStream returns an error if the stream can't be made.
-func mayCreateStream(tx *tx, st stream.Stream) error {
+// mayCreateStream refuses a stream that can't be made.
+func mayCreateStream(tx *tx, st stream.Stream) {
 	if st.BankAccountID != 0 {
-		if err := linkedBankAccount(tx, st.AccountID, st.BankAccountID); err != nil {
-			return err
-		}
+		linkedBankAccount(tx, st.AccountID, st.BankAccountID)
 	}
-	if _, err := unexpired(tx, st.AccountID, st.CreatedAt); err != nil {
-		return err
-	}
-	count, err := scanOne[int](tx.queryRow(`SELECT count(*) FROM streams WHERE account_id = ? AND deleted_at IS NULL`, st.AccountID))
-	if err == nil && count >= stream.MaxStreams {
-		err = stream.ErrTooManyStreams
-	}
-	return err
+	unexpired(tx, st.AccountID, st.CreatedAt)
+	count := findValue[int](tx, `SELECT count(*) FROM streams WHERE account_id = ? AND deleted_at IS NULL`, st.AccountID)
+	tx.refuse(count >= stream.MaxStreams, stream.ErrTooManyStreams)
 }
 
 // streamStart is the position of a stream that begins after since, or after all
 // transactions that there are. It is never behind the last of them: what follows it
 // would not be sent.
-func streamStart(tx *tx, since *int64) (int64, error) {
-	last, err := scanOne[int64](tx.queryRow(`SELECT coalesce(max(id), 0) FROM transactions`))
+func streamStart(tx *tx, since *int64) int64 {
+	last := findValue[int64](tx, newestTransaction)
 	if since != nil {
 		last = min(last, *since)
 	}
-	return last, err
+	return last
 }
 
 func (s *Store) UpdateStream(ctx context.Context, accountID, id int64, u stream.Update, now time.Time) (stream.Stream, error) {
 	return writing(ctx, s, func(tx *tx) (stream.Stream, error) {
-		st, err := scanStream(tx.queryRow(oneStream, id, accountID))
-		if err != nil {
-			return st, err
-		}
+		st := txStream(tx, accountID, id)
 		before := st
 		replace(&st.Name, u.Name)
 		replace(&st.URL, u.URL)
@@ -200,22 +185,16 @@ func (s *Store) UpdateStream(ctx context.Context, accountID, id int64, u stream.
 		replace(&st.Type, u.Type)
 		replace(&st.IsActive, u.IsActive)
 		if st.IsActive != before.IsActive {
-			if err := setStreamActive(tx, &st, now); err != nil {
-				return st, err
-			}
+			setStreamActive(tx, &st, now)
 		}
 		if u.SinceID != nil {
-			if st.Position, err = streamStart(tx, u.SinceID); err != nil {
-				return st, err
-			}
+			st.Position = streamStart(tx, u.SinceID)
 			tx.exec(`INSERT INTO settings (name, value) VALUES ('stream_moves_' || ?, 1)
 					ON CONFLICT (name) DO UPDATE SET value = CAST(value AS INTEGER) + 1`, id)
 		}
-		d := app.AuditNamed(before.Name).Changed("name", before.Name, st.Name).Changed("url", before.URL, st.URL).Changed("topic",
-			before.Topic, st.Topic).
-			Changed("type", before.Type, st.Type).Changed("since_id", before.Position,
-			st.Position).
-			Changed("is_active", before.IsActive, st.IsActive)
+		d := app.AuditNamed(before.Name).Changed("name", before.Name, st.Name).Changed("url", before.URL, st.URL).
+			Changed("topic", before.Topic, st.Topic).Changed("type", before.Type, st.Type).
+			Changed("since_id", before.Position, st.Position).Changed("is_active", before.IsActive, st.IsActive)
 		if c := u.Credentials; c != nil {
 			st.Username = c.Username
 			tx.exec(`UPDATE streams SET password = ? WHERE id = ?`, s.sealer.seal(sealStreamPassword, c.Password), id)
@@ -231,51 +210,37 @@ func (s *Store) UpdateStream(ctx context.Context, accountID, id int64, u stream.
 
 func (s *Store) ToggleStream(ctx context.Context, accountID, id int64, now time.Time) (stream.Stream, error) {
 	return writing(ctx, s, func(tx *tx) (stream.Stream, error) {
-		st, err := scanStream(tx.queryRow(oneStream, id, accountID))
-		if err != nil {
-			return st, err
-		}
+		st := txStream(tx, accountID, id)
 		st.IsActive = !st.IsActive
-		if err := setStreamActive(tx, &st, now); err != nil {
-			return st, err
-		}
+		setStreamActive(tx, &st, now)
 		return st, tx.audit(ctx, accountID, app.DeedStreamChange, id,
 			app.AuditNamed(st.Name).Changed("is_active", !st.IsActive, st.IsActive))
 	})
 }
 
 // setStreamActive keeps that a stream was switched on or off.
-func setStreamActive(tx *tx, st *stream.Stream, now time.Time) error {
+func setStreamActive(tx *tx, st *stream.Stream, now time.Time) {
 	if st.IsActive {
-		if _, err := unexpired(tx, st.AccountID, now); err != nil {
-			return err
-		}
+		unexpired(tx, st.AccountID, now)
 	}
 	st.FailingSince, st.Problem = time.Time{}, app.Text{}
-	return tx.exec(`UPDATE streams SET is_active = ?, failing_ms = NULL, problem_en = '', problem_vi = '' WHERE id = ?`, st.IsActive, st.ID)
+	tx.exec(`UPDATE streams SET is_active = ?, failing_ms = NULL, problem_en = '', problem_vi = '' WHERE id = ?`, st.IsActive, st.ID)
 }
 
 func (s *Store) DeleteStream(ctx context.Context, accountID, id int64, now time.Time) error {
 	return s.write(ctx, func(tx *tx) error {
-		st, err := scanStream(tx.queryRow(oneStream, id, accountID))
-		if err != nil {
-			return err
-		}
+		st := txStream(tx, accountID, id)
 		tx.exec(`DELETE FROM settings WHERE name = 'stream_moves_' || ?`, id)
-		tx.exec(`UPDATE streams SET deleted_at = ?, is_active = 0, secret = x'', password = x'' WHERE id = ?`,
-			now.Unix(), id)
+		tx.exec(`UPDATE streams SET deleted_at = ?, is_active = 0, secret = x'', password = x'' WHERE id = ?`, now.Unix(), id)
 		return tx.audit(ctx, accountID, app.DeedStreamDelete, id, app.AuditNamed(st.Name))
 	})
 }
 
 func (s *Store) RotateStreamSecret(ctx context.Context, accountID, id int64, in stream.SecretRotate, now time.Time) (bool, error) {
 	return writing(ctx, s, func(tx *tx) (bool, error) {
-		st, err := scanStream(tx.queryRow(oneStream, id, accountID))
-		if err != nil {
-			return false, err
-		}
-		if _, found, err := earlier(tx, accountID, in.Key, now); err != nil || found {
-			return false, err
+		st := txStream(tx, accountID, id)
+		if _, found := earlier(tx, accountID, in.Key, now); found {
+			return false, nil
 		}
 		password := any(nil)
 		if st.SecretLost { // the password is lost with it
@@ -283,8 +248,8 @@ func (s *Store) RotateStreamSecret(ctx context.Context, accountID, id int64, in 
 		}
 		tx.exec(`UPDATE streams SET secret = ?, password = coalesce(?, password) WHERE id = ?`,
 			s.sealer.seal(sealStream, in.Secret), password, id)
-		tx.audit(ctx, accountID, app.DeedStreamRotate, id, app.AuditNamed(st.Name))
-		return true, keepKey(tx, accountID, in.Key, keptResult{result: id}, now)
+		keepKey(tx, accountID, in.Key, keptResult{result: id}, now)
+		return true, tx.audit(ctx, accountID, app.DeedStreamRotate, id, app.AuditNamed(st.Name))
 	})
 }
 

@@ -75,14 +75,11 @@ func (t *totals) addTransaction(d transactionDelta) {
 
 // takes reports whether the sums of an account still fit into 64 bits with one more
 // amount: money in and money out together, so that whatever is summed up of them fits.
-func (t *tx) takes(accountID, amount int64) (bool, error) {
+func (t *tx) takes(accountID, amount int64) bool {
 	sum, known := t.totals.sums[accountID]
 	if !known {
 		var in, out int64
-		err := t.queryRow(`SELECT in_amount, out_amount FROM account_totals WHERE account_id = ?`, accountID).Scan(&in, &out)
-		if err != nil {
-			return false, err
-		}
+		t.fail(t.queryRow(`SELECT in_amount, out_amount FROM account_totals WHERE account_id = ?`, accountID).Scan(&in, &out))
 		if sum = math.MaxInt64; out <= sum-in {
 			sum = in + out
 		}
@@ -93,7 +90,7 @@ func (t *tx) takes(accountID, amount int64) (bool, error) {
 		}
 		t.totals.sums[accountID] = sum
 	}
-	return amount <= math.MaxInt64-sum, nil
+	return amount <= math.MaxInt64-sum
 }
 
 func (t *totals) addCall(sourceID int64, at time.Time, transaction bool) {

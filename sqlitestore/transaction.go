@@ -28,6 +28,11 @@ func scanTransactionAnd(row scanner, before ...any) (app.Transaction, error) {
 var oneTransaction = `SELECT ` + transactionColumns + ` FROM transactions t JOIN bank_accounts b ON b.id = t.bank_account_id
 	WHERE t.id = ?1 AND t.account_id = ?2 AND ` + isShown("t", "?3")
 
+// txTransaction finds a transaction that ctx shows.
+func txTransaction(ctx context.Context, tx *tx, accountID, id int64) app.Transaction {
+	return find(tx, app.ErrNoTransaction, scanTransaction, oneTransaction, id, accountID, limitOf(ctx))
+}
+
 func (s *Store) Transaction(ctx context.Context, accountID, id int64) (app.Transaction, error) {
 	list, err := s.readTransactions(ctx, oneTransaction, id, accountID, limitOf(ctx))
 	return app.Find(list, err, func(app.Transaction) bool { return true }, app.ErrNoTransaction)
@@ -96,10 +101,8 @@ var noteOfTransaction = `SELECT text, changed_at, changed_by FROM transaction_no
 
 // scanNote returns the zero Note where there is none.
 func scanNote(row scanner) (n app.Note, err error) {
-	if err = row.Scan(&n.Text, secondsInto(&n.ChangedAt), &n.ChangedBy); noRows(err) {
-		err = nil
-	}
-	return n, err
+	err = row.Scan(&n.Text, secondsInto(&n.ChangedAt), &n.ChangedBy)
+	return n, noRowsAs(err, nil)
 }
 
 func (s *Store) Note(ctx context.Context, accountID, transactionID int64) (app.Note, error) {
@@ -117,19 +120,13 @@ func (s *Store) Noted(ctx context.Context, accountID int64, query string, limit 
 
 func (s *Store) SetNote(ctx context.Context, accountID, transactionID int64, check func(app.Note) error, note app.Note) error {
 	return s.write(ctx, func(tx *tx) error {
-		if _, err := scanOne[int](tx.queryRow(`SELECT 1 FROM transactions t WHERE id = ?1 AND account_id = ?2 AND `+
-			isShown("t", "?3"), transactionID, accountID, limitOf(ctx))); err != nil {
-			return noRowsAs(err, app.ErrNoTransaction)
+		txTransaction(ctx, tx, accountID, transactionID)
+		present := find(tx, nil, scanNote, noteOfTransaction, transactionID, accountID, limitOf(ctx))
+		tx.fail(check(present))
+		if present.Text == note.Text {
+			return nil
 		}
-		present, err := scanNote(tx.queryRow(noteOfTransaction, transactionID, accountID, limitOf(ctx)))
-		if err == nil {
-			err = check(present)
-		}
-		if err != nil || present.Text == note.Text {
-			return err
-		}
-		tx.audit(ctx, accountID, app.DeedTransactionNote, transactionID,
-			app.AuditDetail{}.Changed("note", present.Text, note.Text))
+		tx.audit(ctx, accountID, app.DeedTransactionNote, transactionID, app.AuditDetail{}.Changed("note", present.Text, note.Text))
 		if note.Text == "" {
 			return tx.exec(`DELETE FROM transaction_notes WHERE transaction_id = ?`, transactionID)
 		}
@@ -151,7 +148,7 @@ func (s *Store) TransactionsAfter(ctx context.Context, accountID int64, f app.Tr
 	from := f.From
 	switch {
 	case after == (app.ExportPlace{}):
-		if next.Newest, err = s.newestTransaction(ctx); err != nil {
+		if next.Newest, err = readOne[int64](ctx, s, newestTransaction); err != nil {
 			return nil, after, err
 		}
 	case after.Time.After(from):

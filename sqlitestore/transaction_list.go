@@ -308,7 +308,7 @@ func (s *Store) scanSums(ctx context.Context, query string, args ...any) (sums a
 // cuts. Rows that the bounds of ids leave out are subtracted; where they leave out most,
 // the others are added up instead.
 func (s *Store) keptSums(ctx context.Context, accountID int64, f app.TransactionFilter) (sums app.Flow, err error) {
-	newest, err := s.newestTransaction(ctx)
+	newest, err := readOne[int64](ctx, s, newestTransaction)
 	if err != nil {
 		return sums, err
 	}

@@ -20,8 +20,8 @@ import (
 // connection. Every statement is prepared once for the life of the process.
 //
 // A write that fails is the failure of the job: no later statement of the job runs, each
-// returns that error, and so does the job. So a job reads the error of a query, which it
-// decides by, and may leave that of a write.
+// returns that error, and so does the job. So is a look-up by find, findValue or findAll, and
+// what refuse refuses. The job then goes on with zero values, and nothing that it does is kept.
 //
 // It talks to the driver itself. database/sql guards connections that are
 // shared; the writer's isn't, and without the guard a statement takes a quarter
@@ -153,19 +153,42 @@ func (t *tx) change(query string, args ...any) (rows int64) {
 	return rows
 }
 
-// changeOne runs a statement that changes one row. Where there is no such row it
-// returns the error none.
-func (t *tx) changeOne(none error, query string, args ...any) error {
-	if t.change(query, args...) == 0 {
-		return cmp.Or(t.failed, none)
-	}
-	return nil
+// changeOne runs a statement that changes one row. none is the failure where there is no such row.
+func (t *tx) changeOne(none error, query string, args ...any) {
+	t.refuse(t.change(query, args...) == 0, none)
 }
 
 // fail makes err, if it isn't nil, the failure of the job.
 func (t *tx) fail(err error) error {
 	t.failed = cmp.Or(t.failed, err)
 	return err
+}
+
+// refuse makes err the failure of the job where a condition holds.
+func (t *tx) refuse(condition bool, err error) {
+	if condition {
+		t.fail(err)
+	}
+}
+
+// find reads the one row of a query. none is the failure where there is no row; nil: then it gives
+// the zero value.
+func find[T any](t *tx, none error, scan func(scanner) (T, error), query string, args ...any) T {
+	value, err := scan(t.queryRow(query, args...))
+	t.fail(noRowsAs(err, none))
+	return value
+}
+
+// findValue reads the one column of the one row of a query.
+func findValue[T any](t *tx, query string, args ...any) T {
+	return find(t, nil, scanOne[T], query, args...)
+}
+
+// findAll reads all rows of a query.
+func findAll[T any](t *tx, scan func(scanner) (T, error), query string, args ...any) []T {
+	all, err := queryAll(t, scan, query, args...)
+	t.fail(err)
+	return all
 }
 
 func (t *tx) write(query string, args []any) (driver.Result, error) {

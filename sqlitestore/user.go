@@ -35,13 +35,8 @@ func scanUser(row scanner, after ...any) (access.User, error) {
 
 func (s *Store) CreateUser(ctx context.Context, u access.User, hash string, key app.IdempotencyKey) (access.User, error) {
 	return writing(ctx, s, func(tx *tx) (access.User, error) {
-		if err := useForm(tx, u.AccountID, key, u.CreatedAt); err != nil {
-			return u, err
-		}
-		u, err := insertUser(tx, u, hash)
-		if err != nil {
-			return u, err
-		}
+		useForm(tx, u.AccountID, key, u.CreatedAt)
+		u := insertUser(tx, u, hash)
 		return u, tx.audit(ctx, u.AccountID, app.DeedUserCreate, u.ID, userCreated(u))
 	})
 }
@@ -50,22 +45,15 @@ func userCreated(u access.User) app.AuditDetail {
 	return app.AuditNamed(u.Name).Changed("role", "", u.Role)
 }
 
-func insertUser(tx *tx, u access.User, hash string) (access.User, error) {
-	if _, err := txAccount(tx, u.AccountID); err != nil {
-		return u, err
-	}
-	taken, err := scanOne[bool](tx.queryRow(`SELECT EXISTS (SELECT 1 FROM users WHERE name = ?)`, u.Name))
-	if err == nil && taken {
-		err = app.Refused(app.CodeAlreadyExists,
-			app.Textf("The name %s can’t be used. Choose another.", "Không dùng được tên %s. Hãy chọn tên khác.", u.Name))
-	}
-	if err != nil {
-		return u, err
-	}
+func insertUser(tx *tx, u access.User, hash string) access.User {
+	txAccount(tx, u.AccountID)
+	taken := findValue[bool](tx, `SELECT EXISTS (SELECT 1 FROM users WHERE name = ?)`, u.Name)
+	tx.refuse(taken, app.Refused(app.CodeAlreadyExists,
+		app.Textf("The name %s can’t be used. Choose another.", "Không dùng được tên %s. Hãy chọn tên khác.", u.Name)))
 	u.Generation = newGeneration()
 	u.ID = tx.insert(`INSERT INTO users (account_id, name, role, password, generation, created_at) VALUES (?, ?, ?, ?, ?, ?)`,
 		u.AccountID, u.Name, string(u.Role), hash, u.Generation, u.CreatedAt.Unix())
-	return u, err
+	return u
 }
 
 // newGeneration returns a random number, so that no earlier session, from any file,
@@ -94,9 +82,8 @@ const selectNoUsers = `SELECT NOT EXISTS (SELECT 1 FROM users)`
 
 func (s *Store) SetUp(ctx context.Context, hash [32]byte, end time.Time) (bool, error) {
 	return writing(ctx, s, func(tx *tx) (bool, error) {
-		none, err := scanOne[bool](tx.queryRow(selectNoUsers))
-		if err != nil || !none {
-			return false, err
+		if !findValue[bool](tx, selectNoUsers) {
+			return false, nil
 		}
 		return true, tx.exec(`UPDATE settings SET value = ? WHERE name = 'set_up'`, setUpValue(hash, end))
 	})
@@ -109,20 +96,9 @@ func (s *Store) SetUpOpen(ctx context.Context, hash [32]byte, now time.Time) (bo
 
 func (s *Store) CreateFirstUser(ctx context.Context, u access.User, hash string, setUp [32]byte, now time.Time) (access.User, error) {
 	return writing(ctx, s, func(tx *tx) (access.User, error) {
-		var value string
-		if err := tx.queryRow(`SELECT value FROM settings WHERE name = 'set_up'`).Scan(&value); err != nil {
-			return u, err
-		}
-		none, err := scanOne[bool](tx.queryRow(selectNoUsers))
-		if err != nil {
-			return u, err
-		}
-		if !none || !setUpCounts(value, setUp, now) {
-			return u, access.ErrSetUpEnded
-		}
-		if u, err = insertUser(tx, u, hash); err != nil {
-			return u, err
-		}
+		counts := setUpCounts(findValue[string](tx, `SELECT value FROM settings WHERE name = 'set_up'`), setUp, now)
+		tx.refuse(!counts || !findValue[bool](tx, selectNoUsers), access.ErrSetUpEnded)
+		u = insertUser(tx, u, hash)
 		tx.audit(actingUser(ctx, u), u.AccountID, app.DeedUserCreate, u.ID, userCreated(u))
 		return u, tx.exec(`UPDATE settings SET value = '' WHERE name = 'set_up'`)
 	})
@@ -151,68 +127,49 @@ func (s *Store) UserByName(ctx context.Context, name string) (access.User, strin
 
 func (s *Store) SetPassword(ctx context.Context, u access.User, hash string, key app.IdempotencyKey, now time.Time) (access.User, error) {
 	return writing(ctx, s, func(tx *tx) (access.User, error) {
-		if err := useForm(tx, u.AccountID, key, now); err != nil {
-			return u, err
-		}
+		useForm(tx, u.AccountID, key, now)
 		tx.exec(`UPDATE users SET password = ? WHERE account_id = ? AND id = ?`, hash, u.AccountID, u.ID)
-		return endSessions(ctx, tx, app.AuditLine{AccountID: u.AccountID, Deed: app.DeedUserPassword, NounID: u.ID})
+		return endSessions(ctx, tx, app.AuditLine{AccountID: u.AccountID, Deed: app.DeedUserPassword, NounID: u.ID}), nil
 	})
 }
 
 func (s *Store) EndSessions(ctx context.Context, accountID, id int64) (access.User, error) {
 	return writing(ctx, s, func(tx *tx) (access.User, error) {
-		return endSessions(ctx, tx, app.AuditLine{AccountID: accountID, Deed: app.DeedUserSignOut, NounID: id})
+		return endSessions(ctx, tx, app.AuditLine{AccountID: accountID, Deed: app.DeedUserSignOut, NounID: id}), nil
 	})
 }
 
 // endSessions gives the user of a line of the audit log a new generation, removes the
 // user's phones, and writes the line with the user's name.
-func endSessions(ctx context.Context, tx *tx, l app.AuditLine) (access.User, error) {
-	if err := stillSignedIn(ctx, tx, l.NounID); err != nil {
-		return access.User{}, err
-	}
-	if err := tx.changeOne(access.ErrNoUser, `UPDATE users SET generation = ? WHERE account_id = ? AND id = ?`,
-		newGeneration(), l.AccountID, l.NounID); err != nil {
-		return access.User{}, err
-	}
+func endSessions(ctx context.Context, tx *tx, l app.AuditLine) access.User {
+	stillSignedIn(ctx, tx, l.NounID)
+	tx.changeOne(access.ErrNoUser, `UPDATE users SET generation = ? WHERE account_id = ? AND id = ?`, newGeneration(), l.AccountID, l.NounID)
 	tx.exec(`DELETE FROM phones WHERE user_id = ?`, l.NounID)
-	u, err := txUser(tx, l.AccountID, l.NounID)
-	if err != nil {
-		return u, err
-	}
+	u := txUser(tx, l.AccountID, l.NounID)
 	l.Name = app.AuditNamed(u.Name).Name
-	return u, tx.audit(ctx, l.AccountID, l.Deed, l.NounID, l.AuditDetail)
+	tx.audit(ctx, l.AccountID, l.Deed, l.NounID, l.AuditDetail)
+	return u
 }
 
 // stillSignedIn refuses what a user does to themselves by a request that came before
 // their sessions were ended: it would sign them in again.
-func stillSignedIn(ctx context.Context, tx *tx, id int64) error {
+func stillSignedIn(ctx context.Context, tx *tx, id int64) {
 	a, _ := app.ActorOf(ctx)
 	if a.ID != id || a.Generation == 0 {
-		return nil
+		return
 	}
-	generation, err := scanOne[int64](tx.queryRow(`SELECT generation FROM users WHERE id = ?`, id))
-	if err == nil && generation != a.Generation {
-		err = access.ErrNoSession
-	}
-	return noRowsAs(err, access.ErrNoUser)
+	generation := find(tx, access.ErrNoUser, scanOne[int64], `SELECT generation FROM users WHERE id = ?`, id)
+	tx.refuse(generation != a.Generation, access.ErrNoSession)
 }
 
 func (s *Store) SetRole(ctx context.Context, accountID, id int64, role access.Role) (access.User, error) {
 	return writing(ctx, s, func(tx *tx) (access.User, error) {
-		u, err := txUser(tx, accountID, id)
-		if err == nil {
-			err = stillSignedIn(ctx, tx, id)
+		u := txUser(tx, accountID, id)
+		stillSignedIn(ctx, tx, id)
+		if role != access.RoleOwner {
+			keepOwner(tx, u)
 		}
-		if err == nil && role != access.RoleOwner {
-			err = keepOwner(tx, u)
-		}
-		if err != nil {
-			return u, err
-		}
-		if u.Limit.On && !role.CanBeLimited() {
-			return u, access.ErrStillLimited
-		}
+		tx.refuse(u.Limit.On && !role.CanBeLimited(), access.ErrStillLimited)
 		before := u.Role
 		u.Role, u.Generation = role, newGeneration()
 		tx.exec(`UPDATE users SET role = ?, generation = ? WHERE id = ?`, string(role), u.Generation, id)
@@ -223,13 +180,8 @@ func (s *Store) SetRole(ctx context.Context, accountID, id int64, role access.Ro
 
 func (s *Store) LimitUser(ctx context.Context, accountID, id int64, limit access.BankAccountLimit) (access.User, error) {
 	return writing(ctx, s, func(tx *tx) (access.User, error) {
-		u, err := txUser(tx, accountID, id)
-		if err != nil {
-			return u, err
-		}
-		if limit.On && !u.Role.CanBeLimited() {
-			return u, access.ErrNotLimited
-		}
+		u := txUser(tx, accountID, id)
+		tx.refuse(limit.On && !u.Role.CanBeLimited(), access.ErrNotLimited)
 		if !limit.On {
 			limit = access.BankAccountLimit{}
 		}
@@ -237,56 +189,37 @@ func (s *Store) LimitUser(ctx context.Context, accountID, id int64, limit access
 			if len(limit.IDs) != 1 {
 				return u, app.InvalidField("receiving_number", "takes exactly one bank account", "cần chọn đúng một tài khoản")
 			}
-			if _, err := paidTo(tx, accountID, limit.IDs[0], limit.ReceivingNumber); err != nil {
-				return u, err
-			}
+			paidTo(tx, accountID, limit.IDs[0], limit.ReceivingNumber)
 		}
 		old := u.Limit
-		before, err := auditLimit(tx, old)
-		if err != nil {
-			return u, err
-		}
+		before := auditLimit(tx, old)
 		tx.exec(`DELETE FROM user_bank_accounts WHERE user_id = ?`, id)
 		tx.exec(`UPDATE users SET limited = ?, receiving_number = ? WHERE id = ?`, limit.On, limit.ReceivingNumber, id)
 		for _, bankAccountID := range limit.IDs {
-			n := tx.change(`INSERT INTO user_bank_accounts (user_id, bank_account_id) SELECT ?, id FROM bank_accounts WHERE id = ?
-				AND account_id = ?
-					ON CONFLICT DO UPDATE SET user_id = user_id`, id, bankAccountID, accountID)
-			if n == 0 {
-				return u, app.ErrUnknownBankAccountID
-			}
+			tx.changeOne(app.ErrUnknownBankAccountID, `INSERT INTO user_bank_accounts (user_id, bank_account_id)
+				SELECT ?, id FROM bank_accounts WHERE id = ? AND account_id = ?
+				ON CONFLICT DO UPDATE SET user_id = user_id`, id, bankAccountID, accountID)
 		}
-		if u, err = txUser(tx, accountID, id); err != nil {
-			return u, err
-		}
-		after, err := auditLimit(tx, u.Limit)
-		if err != nil {
-			return u, err
-		}
+		u = txUser(tx, accountID, id)
+		after := auditLimit(tx, u.Limit)
 		return u, tx.auditChange(ctx, accountID, app.DeedUserLimit, id, app.AuditNamed(u.Name).Changed("bank_accounts", before, after).
 			Changed("receiving_number", old.ReceivingNumber, limit.ReceivingNumber))
 	})
 }
 
 // auditLimit names the bank accounts of a limit in the audit log.
-func auditLimit(tx *tx, limit access.BankAccountLimit) (string, error) {
+func auditLimit(tx *tx, limit access.BankAccountLimit) string {
 	if !limit.On {
-		return "all", nil
+		return "all"
 	}
-	return scanOne[string](tx.queryRow(`SELECT coalesce(group_concat(bank || ' ' || account_number, ', ' ORDER BY id), 'none')
-		FROM bank_accounts
-		WHERE id IN (SELECT value FROM json_each(?))`, joinIDs(limit.IDs)))
+	return findValue[string](tx, `SELECT coalesce(group_concat(bank || ' ' || account_number, ', ' ORDER BY id), 'none')
+		FROM bank_accounts WHERE id IN (SELECT value FROM json_each(?))`, joinIDs(limit.IDs))
 }
 
 func (s *Store) RemoveUser(ctx context.Context, accountID, id int64) error {
 	return s.write(ctx, func(tx *tx) error {
-		u, err := txUser(tx, accountID, id)
-		if err == nil {
-			err = keepOwner(tx, u)
-		}
-		if err != nil {
-			return err
-		}
+		u := txUser(tx, accountID, id)
+		keepOwner(tx, u)
 		for _, table := range []string{"sessions", "phones", "recovery_codes", "passkeys", "user_bank_accounts"} {
 			tx.exec(`DELETE FROM `+table+` WHERE user_id = ?`, id)
 		}
@@ -295,19 +228,14 @@ func (s *Store) RemoveUser(ctx context.Context, accountID, id int64) error {
 	})
 }
 
-func txUser(tx *tx, accountID, id int64) (access.User, error) {
-	u, err := scanUser(tx.queryRow(`SELECT `+userColumns+` FROM users WHERE account_id = ? AND id = ?`, accountID, id))
-	return u, noRowsAs(err, access.ErrNoUser)
+func txUser(tx *tx, accountID, id int64) access.User {
+	return find(tx, access.ErrNoUser, columnsOnly(scanUser), `SELECT `+userColumns+` FROM users WHERE account_id = ? AND id = ?`, accountID, id)
 }
 
-// keepOwner returns access.ErrLastOwner if u is the only owner of the account.
-func keepOwner(tx *tx, u access.User) error {
-	others, err := scanOne[bool](tx.queryRow(`SELECT EXISTS (SELECT 1 FROM users WHERE account_id = ? AND role = 'owner' AND id <> ?)`,
-		u.AccountID, u.ID))
-	if err == nil && u.Role == access.RoleOwner && !others {
-		err = access.ErrLastOwner
-	}
-	return err
+// keepOwner refuses to lose the only owner of the account.
+func keepOwner(tx *tx, u access.User) {
+	others := findValue[bool](tx, `SELECT EXISTS (SELECT 1 FROM users WHERE account_id = ? AND role = 'owner' AND id <> ?)`, u.AccountID, u.ID)
+	tx.refuse(u.Role == access.RoleOwner && !others, access.ErrLastOwner)
 }
 
 func (s *Store) NoteSignIn(ctx context.Context, u access.User, now time.Time) error {

@@ -51,56 +51,40 @@ func (s *Store) CreateWebhook(ctx context.Context, w delivery.Webhook, sealed de
 		made    bool
 	}
 	c, err := writing(ctx, s, func(tx *tx) (c creation, err error) {
-		before, found, err := earlier(tx, w.AccountID, key, now)
-		if err != nil {
-			return c, err
+		if before, found := earlier(tx, w.AccountID, key, now); found {
+			return creation{webhook: txWebhook(tx, w.AccountID, before.result)}, nil
 		}
-		if found {
-			c.webhook, err = scanWebhook(tx.queryRow(oneWebhook, before.result, w.AccountID))
-			return c, err
-		}
-		if err := mayCreateWebhook(tx, w, now); err != nil {
-			return c, err
-		}
+		mayCreateWebhook(tx, w, now)
 		c = creation{w, true}
-		c.webhook.ID = tx.insert(`INSERT INTO webhooks (account_id, name, kind, url, type, code_prefixes, code_only, receiving_number, auth,
-			is_active, created_at, secret) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		c.webhook.ID = tx.insert(insertInto("webhooks", `account_id, name, kind, url, type, code_prefixes, code_only, receiving_number, auth,
+			is_active, created_at, secret`),
 			w.AccountID, w.Name, string(w.Kind), w.URL, string(w.Type), lines(w.CodePrefixes), w.CodeOnly, w.ReceivingNumber,
 			string(w.Auth), w.IsActive, w.CreatedAt.Unix(), s.sealer.seal(sealWebhook, sealed.Secret))
 		if err := s.setHeaders(tx, &c.webhook, sealed.Headers); err != nil {
 			return c, err
 		}
 		setWebhookBankAccounts(tx, c.webhook)
-		d, err := auditWebhook(tx, delivery.Webhook{}, c.webhook)
-		if err != nil {
-			return c, err
-		}
-		tx.audit(ctx, w.AccountID, app.DeedWebhookCreate, c.webhook.ID, d)
-		return c, keepKey(tx, w.AccountID, key, keptResult{result: c.webhook.ID}, now)
+		keepKey(tx, w.AccountID, key, keptResult{result: c.webhook.ID}, now)
+		return c, tx.audit(ctx, w.AccountID, app.DeedWebhookCreate, c.webhook.ID, auditWebhook(tx, delivery.Webhook{}, c.webhook))
 	})
 	return c.webhook, c.made, err
 }
 
-// mayCreateWebhook returns an error if the webhook can't be made.
-func mayCreateWebhook(tx *tx, w delivery.Webhook, now time.Time) error {
+// mayCreateWebhook refuses a webhook that can't be made.
+func mayCreateWebhook(tx *tx, w delivery.Webhook, now time.Time) {
 	for _, id := range w.BankAccountIDs {
-		if err := linkedBankAccount(tx, w.AccountID, id); err != nil {
-			return err
-		}
+		linkedBankAccount(tx, w.AccountID, id)
 	}
 	if w.ReceivingNumber != "" {
-		if _, err := paidTo(tx, w.AccountID, 0, w.ReceivingNumber); err != nil {
-			return err
-		}
+		paidTo(tx, w.AccountID, 0, w.ReceivingNumber)
 	}
-	if _, err := unexpired(tx, w.AccountID, now); err != nil {
-		return err
-	}
-	count, err := scanOne[int](tx.queryRow(`SELECT count(*) FROM webhooks WHERE account_id = ? AND deleted_at IS NULL`, w.AccountID))
-	if err == nil && count >= delivery.MaxWebhooks {
-		err = delivery.ErrTooManyWebhooks
-	}
-	return err
+	unexpired(tx, w.AccountID, now)
+	count := findValue[int](tx, `SELECT count(*) FROM webhooks WHERE account_id = ? AND deleted_at IS NULL`, w.AccountID)
+	tx.refuse(count >= delivery.MaxWebhooks, delivery.ErrTooManyWebhooks)
+}
+
+func txWebhook(tx *tx, accountID, id int64) delivery.Webhook {
+	return find(tx, nil, scanWebhook, oneWebhook, id, accountID)
 }
 
 func (s *Store) Webhooks(ctx context.Context, accountID int64) ([]delivery.Webhook, error) {
@@ -114,10 +98,7 @@ func (s *Store) Webhook(ctx context.Context, accountID, id int64) (delivery.Webh
 
 func (s *Store) UpdateWebhook(ctx context.Context, accountID, id int64, u delivery.WebhookUpdate, now time.Time) (delivery.Webhook, error) {
 	return writing(ctx, s, func(tx *tx) (delivery.Webhook, error) {
-		w, err := scanWebhook(tx.queryRow(oneWebhook, id, accountID))
-		if err != nil {
-			return w, err
-		}
+		w := txWebhook(tx, accountID, id)
 		before := w
 		replace(&w.Name, u.Name)
 		replace(&w.URL, u.URL)
@@ -127,14 +108,10 @@ func (s *Store) UpdateWebhook(ctx context.Context, accountID, id int64, u delive
 		replace(&w.CodePrefixes, u.CodePrefixes)
 		replace(&w.CodeOnly, u.CodeOnly)
 		if replace(&w.ReceivingNumber, u.ReceivingNumber); w.ReceivingNumber != "" && w.ReceivingNumber != before.ReceivingNumber {
-			if _, err := paidTo(tx, accountID, 0, w.ReceivingNumber); err != nil {
-				return w, err
-			}
+			paidTo(tx, accountID, 0, w.ReceivingNumber)
 		}
 		if w.IsActive && !before.IsActive {
-			if _, err := unexpired(tx, accountID, now); err != nil {
-				return w, err
-			}
+			unexpired(tx, accountID, now)
 		}
 		tx.exec(`UPDATE webhooks SET name = ?, url = ?, type = ?, is_active = ?, code_prefixes = ?, code_only = ?,
 			receiving_number = ? WHERE id = ?`, w.Name, w.URL, string(w.Type), w.IsActive, lines(w.CodePrefixes), w.CodeOnly,
@@ -146,22 +123,14 @@ func (s *Store) UpdateWebhook(ctx context.Context, accountID, id int64, u delive
 		}
 		if u.BankAccountIDs != nil {
 			for _, id := range w.BankAccountIDs {
-				if slices.Contains(before.BankAccountIDs, id) {
-					continue // it stays, also where it isn't linked any more
-				}
-				if err := linkedBankAccount(tx, accountID, id); err != nil {
-					return w, err
+				if !slices.Contains(before.BankAccountIDs, id) { // else it stays, also where it isn't linked any more
+					linkedBankAccount(tx, accountID, id)
 				}
 			}
 			setWebhookBankAccounts(tx, w)
-			if w, err = scanWebhook(tx.queryRow(oneWebhook, id, accountID)); err != nil { // whether it is silent
-				return w, err
-			}
+			w = txWebhook(tx, accountID, id) // whether it is silent
 		}
-		d, err := auditWebhook(tx, before, w)
-		if err != nil {
-			return w, err
-		}
+		d := auditWebhook(tx, before, w)
 		if u.Headers != nil { // even where only values have changed
 			d.Changes = append(d.Changes, app.AuditChange{Field: "headers", From: strings.Join(before.HeaderNames, ", "),
 				To: strings.Join(w.HeaderNames, ", ")})
@@ -171,7 +140,7 @@ func (s *Store) UpdateWebhook(ctx context.Context, accountID, id int64, u delive
 }
 
 // auditWebhook is the change of a webhook's fields; before has no name where it is new.
-func auditWebhook(tx *tx, before, w delivery.Webhook) (app.AuditDetail, error) {
+func auditWebhook(tx *tx, before, w delivery.Webhook) app.AuditDetail {
 	d := app.AuditNamed(cmp.Or(before.Name, w.Name))
 	if before.Name != "" {
 		d = d.Changed("name", before.Name, w.Name).Changed("type", before.Type, w.Type).
@@ -184,17 +153,13 @@ func auditWebhook(tx *tx, before, w delivery.Webhook) (app.AuditDetail, error) {
 		Changed("code_only", before.CodeOnly, w.CodeOnly).
 		Changed("receiving_number", before.ReceivingNumber, w.ReceivingNumber)
 	if slices.Equal(before.BankAccountIDs, w.BankAccountIDs) {
-		return d, nil
+		return d
 	}
 	from := ""
 	if before.Name != "" {
-		var err error
-		if from, err = auditLimit(tx, access.BankAccountLimit{On: before.BankAccountIDs != nil, IDs: before.BankAccountIDs}); err != nil {
-			return d, err
-		}
+		from = auditLimit(tx, access.BankAccountLimit{On: before.BankAccountIDs != nil, IDs: before.BankAccountIDs})
 	}
-	to, err := auditLimit(tx, access.BankAccountLimit{On: w.BankAccountIDs != nil, IDs: w.BankAccountIDs})
-	return d.Changed("bank_accounts", from, to), err
+	return d.Changed("bank_accounts", from, auditLimit(tx, access.BankAccountLimit{On: w.BankAccountIDs != nil, IDs: w.BankAccountIDs}))
 }
 
 // setHeaders replaces the own headers of a webhook.
@@ -228,14 +193,9 @@ func setWebhookBankAccounts(tx *tx, w delivery.Webhook) error {
 
 func (s *Store) ToggleWebhook(ctx context.Context, accountID, id int64, now time.Time) (delivery.Webhook, error) {
 	return writing(ctx, s, func(tx *tx) (delivery.Webhook, error) {
-		w, err := scanWebhook(tx.queryRow(oneWebhook, id, accountID))
-		if err != nil {
-			return w, err
-		}
+		w := txWebhook(tx, accountID, id)
 		if !w.IsActive {
-			if _, err := unexpired(tx, accountID, now); err != nil {
-				return w, err
-			}
+			unexpired(tx, accountID, now)
 		}
 		w.IsActive = !w.IsActive
 		tx.exec(`UPDATE webhooks SET is_active = ? WHERE id = ?`, w.IsActive, id)
@@ -253,10 +213,7 @@ const cancelStep = stepRows / 2
 func (s *Store) DeleteWebhook(ctx context.Context, accountID, id int64, now time.Time) error {
 	deleted, err := inSteps(ctx, s, false, func(tx *tx, deleted bool) (bool, bool, error) {
 		if !deleted {
-			w, err := scanWebhook(tx.queryRow(oneWebhook, id, accountID))
-			if err != nil {
-				return false, false, err
-			}
+			w := txWebhook(tx, accountID, id)
 			tx.audit(ctx, accountID, app.DeedWebhookDelete, id, app.AuditNamed(w.Name))
 			tx.exec(`UPDATE webhooks SET deleted_at = ?, is_active = 0, secret = x'', next_secret = NULL, headers = NULL WHERE id = ?`,
 				now.Unix(), id)
