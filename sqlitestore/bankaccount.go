@@ -79,7 +79,7 @@ func mayRemoveNumbers(tx *tx, b app.BankAccount, r app.BankAccountReceiving) {
 	tx.fail(tx.queryRow(`SELECT (SELECT count(*) FROM webhooks`+of+` AND deleted_at IS NULL),
 		(SELECT count(*) FROM counter_links`+of+` AND revoked_at IS NULL AND bank_account_id = ?3),
 		(SELECT count(*) FROM users`+of+` AND id IN (SELECT user_id FROM user_bank_accounts WHERE bank_account_id = ?3))`,
-		b.AccountID, joinTexts(gone), b.ID).Scan(&hooks, &counters, &users))
+		b.AccountID, jsonArray(gone), b.ID).Scan(&hooks, &counters, &users))
 	tx.refuse(hooks+counters+users > 0, app.Refused(app.CodeConflict, app.Textf(
 		"A number that is to be removed (%s) is still used: webhooks %d, counter screens %d and users %d are limited to it. Change those first.",
 		"Số cần xoá (%s) còn được dùng để giới hạn: %d webhook, %d màn hình quầy, %d người dùng. Hãy đổi những giới hạn đó trước.",

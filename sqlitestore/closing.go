@@ -192,7 +192,7 @@ func (s *Store) entriesOf(
 	c.addIf(q.BankAccountID != 0, "t.bank_account_id = ?", q.BankAccountID)
 	c.within(ctx, "t")
 	if q.Revenue {
-		condition, rules, err := s.isRevenueOf(ctx, accountID)
+		condition, rules, err := s.isRevenue(ctx, accountID, true)
 		if err != nil {
 			return "", nil, "", err
 		}

@@ -21,7 +21,7 @@ func daysOf(accountID int64, f app.TransactionFilter) (table string, c *conditio
 	case f.BankAccountID != 0:
 		c.add("bank_account_id = ?", f.BankAccountID)
 	case f.Among != nil:
-		c.add("bank_account_id IN (SELECT value FROM json_each(?))", joinIDs(f.Among))
+		c.add("bank_account_id IN (SELECT value FROM json_each(?))", jsonArray(f.Among))
 	default:
 		table = "account_days"
 		c.add("account_id = ?", accountID)

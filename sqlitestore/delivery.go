@@ -14,12 +14,11 @@ import (
 	"baoco/app/fold"
 )
 
-// States of deliveries as integers, so that the partial indexes are small.
-var (
-	deliveryStates = []app.DeliveryState{app.DeliveryPending, app.DeliveryDelivered, app.DeliveryFailed, app.DeliveryCancelled}
-	stateNumbers   = map[app.DeliveryState]int{app.DeliveryPending: 0, app.DeliveryDelivered: 1, app.DeliveryFailed: 2,
-		app.DeliveryCancelled: 3}
-)
+// deliveryStates are the states of deliveries by the integers that stand for them in the file, so that the
+// partial indexes are small.
+var deliveryStates = []app.DeliveryState{app.DeliveryPending, app.DeliveryDelivered, app.DeliveryFailed, app.DeliveryCancelled}
+
+func stateNumber(state app.DeliveryState) int { return slices.Index(deliveryStates, state) }
 
 const deliveryColumns = `d.id, d.account_id, d.webhook_id, coalesce(d.transaction_id, 0), d.state, d.attempts, d.due_ms, d.created_ms,
 	coalesce(d.resend_of, 0), d.single`
@@ -69,7 +68,7 @@ func (s *Store) OldestDue(ctx context.Context, now time.Time, skip []int64) (map
 			ORDER BY d.due_ms LIMIT 1)) AS oldest
 		FROM webhooks w, (SELECT 0 AS retry UNION ALL SELECT 1) r
 		WHERE w.is_active = 1 AND w.deleted_at IS NULL AND NOT `+secretLost+` GROUP BY w.id HAVING oldest IS NOT NULL`,
-		now.UnixMilli(), joinIDs(skip))
+		now.UnixMilli(), jsonArray(skip))
 }
 
 const payloadFrom = ` LEFT JOIN transactions t ON t.id = d.transaction_id LEFT JOIN bank_accounts b ON b.id = t.bank_account_id`
@@ -119,7 +118,7 @@ func (s *Store) Due(ctx context.Context, f delivery.DueFilter, now time.Time) ([
 		o.Payload, err = p.payload(o.TransactionID)
 		return o, err
 	}, `SELECT `+deliveryColumns+`, `+payloadColumns+` FROM json_each(?) CROSS JOIN deliveries d ON d.id = value`+payloadFrom+`
-		WHERE d.state = 0`, joinIDs(ids))
+		WHERE d.state = 0`, jsonArray(ids))
 	for i := 0; err == nil && i < len(list); i++ {
 		err = s.addOriginal(ctx, &list[i])
 	}
@@ -212,7 +211,7 @@ func (s *Store) Settle(ctx context.Context, made delivery.Attempt) (delivery.Att
 	return writing(ctx, s, func(tx *tx) (delivery.Attempt, error) {
 		a, d := made, made.Delivery
 		changed := tx.change(`UPDATE deliveries SET state = ?, attempts = ?, retry = 1, due_ms = ? WHERE id = ? AND state = 0`,
-			stateNumbers[d.State], d.Attempts, unixMilliOrNull(d.DueAt), d.ID)
+			stateNumber(d.State), d.Attempts, unixMilliOrNull(d.DueAt), d.ID)
 		if changed == 0 {
 			// It was cancelled meanwhile, or is a test, which is never in the queue.
 			a.NextAttemptAt = time.Time{}
@@ -221,14 +220,13 @@ func (s *Store) Settle(ctx context.Context, made delivery.Attempt) (delivery.Att
 				state = d.State
 			}
 			a.Delivery.State, a.Delivery.DueAt = state, time.Time{}
-			tx.exec(`UPDATE deliveries SET state = ?, attempts = ?, retry = 1 WHERE id = ?`, stateNumbers[state],
-				d.Attempts, d.ID)
+			tx.exec(`UPDATE deliveries SET state = ?, attempts = ?, retry = 1 WHERE id = ?`, stateNumber(state), d.Attempts, d.ID)
 		}
 		r := a.Result
 		a.ID = tx.insert(insertAttempt, d.AccountID, d.ID, d.WebhookID, string(a.Payload.TransferType), a.Number, a.URL,
 			r.StartedAt.UnixMilli(), r.Duration.Milliseconds(), r.Phases.DNS.Milliseconds(), r.Phases.Connect.Milliseconds(),
 			r.Phases.TLS.Milliseconds(), r.Phases.Wait.Milliseconds(), r.StatusCode, r.OK(),
-			string(r.Error), r.Detail.String(), nonNil(r.Body), unixMilliOrNull(a.NextAttemptAt))
+			string(r.Error), r.Detail.String(), append([]byte{}, r.Body...), unixMilliOrNull(a.NextAttemptAt))
 		tx.totals.attempts = append(tx.totals.attempts, attemptDelta{
 			id: a.ID, accountID: d.AccountID, webhookID: d.WebhookID, transactionID: d.TransactionID, startedAt: r.StartedAt,
 			ok: r.OK(),
@@ -336,7 +334,7 @@ func (s *Store) DeliveriesOf(ctx context.Context, accountID int64, transactionID
 		WHERE d.account_id = ?2 AND NOT EXISTS (SELECT 1 FROM deliveries o WHERE o.transaction_id = d.transaction_id
 		AND o.webhook_id = d.webhook_id AND o.id > d.id)
 		AND (?3 IS NULL OR EXISTS (SELECT 1 FROM transactions t WHERE t.id = d.transaction_id AND `+isShown("t", "?3")+`))
-		ORDER BY d.id`, joinIDs(transactionIDs), accountID, limitOf(ctx))
+		ORDER BY d.id`, jsonArray(transactionIDs), accountID, limitOf(ctx))
 }
 
 func (s *Store) PendingDeliveries(ctx context.Context, accountID, webhookID int64) (int64, error) {
@@ -381,7 +379,7 @@ func (s *Store) newestShown(ctx context.Context, limit access.BankAccountLimit) 
 	n.TransactionID = ids[0]
 	err = s.queryRow(ctx, `SELECT coalesce(max(a.id), 0), coalesce(max(d.id), 0) FROM json_each(?) k
 			CROSS JOIN deliveries d INDEXED BY deliveries_transaction ON d.transaction_id = k.value LEFT JOIN attempts a ON a.delivery_id = d.id`,
-		joinIDs(ids)).
+		jsonArray(ids)).
 		Scan(&n.AttemptID, &n.DeliveryID)
 	return n, err
 }

@@ -34,7 +34,7 @@ func (s *Store) History(ctx context.Context, accountID int64, f delivery.History
 	}
 	list, err := readAll(ctx, s, scanAttempt, `SELECT `+attemptColumns+`, `+deliveryColumns+`, `+payloadColumns+`
 		FROM json_each(?) page CROSS JOIN attempts a ON a.id = page.value
-		JOIN deliveries d ON d.id = a.delivery_id`+payloadFrom+` ORDER BY page.key`, joinIDs(ids))
+		JOIN deliveries d ON d.id = a.delivery_id`+payloadFrom+` ORDER BY page.key`, jsonArray(ids))
 	return list, total, err
 }
 

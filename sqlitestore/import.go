@@ -115,7 +115,7 @@ func discardRepeats(tx *tx, importID int64) (more bool) {
 	if len(items) == 0 {
 		return false
 	}
-	ids := joinIDs(items)
+	ids := jsonArray(items)
 	tx.exec(`DELETE FROM event_ids WHERE channel = 'file' AND source_id = 0 AND (account_id, event_id) IN
 		(SELECT account_id, event_id FROM inbound_items WHERE id IN (SELECT value FROM json_each(?)))`, ids)
 	tx.exec(`UPDATE inbound_items SET state = 'discarded' WHERE id IN (SELECT value FROM json_each(?))`, ids)
@@ -147,7 +147,7 @@ func removeTransactions(tx *tx, accountID int64, removed []removedTransaction) {
 	}
 	unmatch(tx, ids...)
 	noteRemoval(tx, accountID, ids)
-	tx.exec(`DELETE FROM import_repeats WHERE transaction_id IN (SELECT value FROM json_each(?))`, joinIDs(ids))
+	tx.exec(`DELETE FROM import_repeats WHERE transaction_id IN (SELECT value FROM json_each(?))`, jsonArray(ids))
 	for _, query := range []string{
 		`DELETE FROM transaction_reports WHERE transaction_id IN (SELECT value FROM json_each(?1)) AND account_id = ?2`,
 		`DELETE FROM transactions_unsent WHERE account_id = ?2 AND transaction_id IN (SELECT value FROM json_each(?1))`,
@@ -159,7 +159,7 @@ func removeTransactions(tx *tx, accountID int64, removed []removedTransaction) {
 		`DELETE FROM transaction_notes WHERE transaction_id IN (SELECT value FROM json_each(?1)) AND account_id = ?2`,
 		`DELETE FROM transactions WHERE id IN (SELECT value FROM json_each(?1)) AND account_id = ?2`,
 	} {
-		tx.exec(query, joinIDs(ids), accountID)
+		tx.exec(query, jsonArray(ids), accountID)
 	}
 	// searched_to must not be greater than the last id.
 	tx.exec(`UPDATE settings SET value = (SELECT coalesce(max(id), 0) FROM transactions)

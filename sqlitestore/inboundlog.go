@@ -19,7 +19,6 @@ func scanInboundEvent(row scanner, after ...any) (inbound.Event, error) {
 	return e, err
 }
 
-// InboundEvents finds the ids of the page first, then their rows.
 func (s *Store) InboundEvents(ctx context.Context, accountID int64, f inbound.Filter) ([]inbound.Event, int64, error) {
 	if err := s.ownSource(ctx, accountID, f.SourceID); err != nil {
 		return nil, 0, err
@@ -29,28 +28,19 @@ func (s *Store) InboundEvents(ctx context.Context, accountID int64, f inbound.Fi
 	if err := s.queryRow(ctx, `SELECT count(*) FROM inbound_events e WHERE `+c.where.String(), c.args...).Scan(&total); err != nil {
 		return nil, 0, err
 	}
-	ids, err := s.scanIDs(ctx, `SELECT e.id FROM inbound_events e WHERE `+c.where.String()+` ORDER BY e.id DESC`, c.args, f.Page)
-	if err != nil || len(ids) == 0 {
-		return nil, total, err
-	}
-	list, err := s.listInboundEvents(ctx, ids)
+	list, err := s.listInboundEvents(ctx, c, f.Page.Size, f.Page.Offset())
 	return list, total, err
 }
 
-// InboundEventsBefore finds one id more than it lists.
+// InboundEventsBefore reads one event more than it lists.
 func (s *Store) InboundEventsBefore(ctx context.Context, accountID int64, f inbound.Filter) ([]inbound.Event, bool, error) {
 	if err := s.ownSource(ctx, accountID, f.SourceID); err != nil {
 		return nil, false, err
 	}
 	c := inboundConditions(accountID, f)
 	c.addIf(f.Before != 0, "e.id < ?", f.Before)
-	ids, err := s.scanIDs(ctx, `SELECT e.id FROM inbound_events e WHERE `+c.where.String()+` ORDER BY e.id DESC`, c.args,
-		app.Page{Number: 1, Size: f.Page.Size + 1})
-	if err != nil || len(ids) == 0 {
-		return nil, false, err
-	}
-	list, err := s.listInboundEvents(ctx, ids[:min(len(ids), f.Page.Size)])
-	return list, len(ids) > f.Page.Size, err
+	list, err := s.listInboundEvents(ctx, c, f.Page.Size+1, 0)
+	return list[:min(len(list), f.Page.Size)], len(list) > f.Page.Size, err
 }
 
 func (s *Store) OpenInbound(ctx context.Context, accountID int64, most int) (open inbound.OpenItems, err error) {
@@ -65,12 +55,13 @@ func (s *Store) OpenInbound(ctx context.Context, accountID int64, most int) (ope
 	return open, err
 }
 
-// listInboundEvents reads the events of ids in their order, with the first of their
-// open items.
-func (s *Store) listInboundEvents(ctx context.Context, ids []int64) ([]inbound.Event, error) {
-	list, err := readAll(ctx, s, columnsOnly(scanInboundEvent),
-		`SELECT `+inboundEventColumns+` FROM json_each(?) page CROSS JOIN inbound_events e ON e.id = page.value
-			LEFT JOIN sources s ON s.id = e.source_id ORDER BY page.key`, joinIDs(ids))
+// listInboundEvents reads the newest events that meet conditions, with the first of their open items. It finds
+// their ids first, then their rows.
+func (s *Store) listInboundEvents(ctx context.Context, c *conditions, limit int, offset int64) ([]inbound.Event, error) {
+	list, err := readAll(ctx, s, columnsOnly(scanInboundEvent), `SELECT `+inboundEventColumns+`
+		FROM (SELECT e.id FROM inbound_events e WHERE `+c.where.String()+` ORDER BY e.id DESC LIMIT ? OFFSET ?) page
+		CROSS JOIN inbound_events e ON e.id = page.id LEFT JOIN sources s ON s.id = e.source_id ORDER BY e.id DESC`,
+		append(c.args, limit, offset)...)
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +109,7 @@ func (s *Store) addOpenItems(ctx context.Context, list []inbound.Event) error {
 	}
 	items, err := readAll(ctx, s, scanInboundItem, `SELECT `+inboundItemColumns+` FROM json_each(?1) page CROSS JOIN inbound_items i
 			ON i.id IN (SELECT id FROM inbound_items WHERE inbound_event_id = page.value AND `+isOpen+` ORDER BY id LIMIT ?2)`+inboundItemJoin+`
-		ORDER BY i.inbound_event_id, i.position, i.id`, joinIDs(open), inbound.ListedItems)
+		ORDER BY i.inbound_event_id, i.position, i.id`, jsonArray(open), inbound.ListedItems)
 	for _, i := range items {
 		e := byID[i.InboundEventID]
 		e.Items = append(e.Items, i)
@@ -134,7 +125,7 @@ func (s *Store) countOpenItems(ctx context.Context, byID map[int64]*inbound.Even
 	}, `SELECT i.inbound_event_id, sum(i.state = 'unassigned'), sum(i.state = 'conflict'), sum(i.state = 'rejected'), sum(i.state =
 			'may_be_repeat')
 		FROM json_each(?) page CROSS JOIN inbound_items i ON i.inbound_event_id = page.value WHERE i.`+isOpen+` GROUP BY i.inbound_event_id`,
-		joinIDs(ids))
+		jsonArray(ids))
 	for id, n := range numbers {
 		byID[id].OpenBy = n
 	}
@@ -199,14 +190,14 @@ func (s *Store) InboundBodies(ctx context.Context, accountID int64, ids []int64,
 		err = row.Scan(&id, &body)
 		return id, body, err
 	}, `SELECT e.id, e.body FROM json_each(?1) page CROSS JOIN inbound_events e ON e.id = page.value
-		WHERE e.account_id = ?2 AND length(e.body) <= ?3`, joinIDs(ids), accountID, most)
+		WHERE e.account_id = ?2 AND length(e.body) <= ?3`, jsonArray(ids), accountID, most)
 }
 
 func (s *Store) InboundSources(ctx context.Context, accountID int64, ids []int64) (map[int64]inbound.Source, error) {
 	return readMap(ctx, s, func(row scanner) (int64, inbound.Source, error) {
 		src, err := s.scanSource(row)
 		return src.ID, src, err
-	}, `SELECT `+sourceColumns+` FROM sources WHERE account_id = ? AND id IN (SELECT value FROM json_each(?))`, accountID, joinIDs(ids))
+	}, `SELECT `+sourceColumns+` FROM sources WHERE account_id = ? AND id IN (SELECT value FROM json_each(?))`, accountID, jsonArray(ids))
 }
 
 // KnownEvents reads what recorder.find reads, and the inbound event that recorded it.

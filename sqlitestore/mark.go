@@ -30,19 +30,9 @@ func revenueBy(rules string) string {
 	(SELECT kind FROM transaction_marks WHERE transaction_id = t.id), ` + rules + `, 'revenue'), '')`
 }
 
-// isRevenue is the condition that money in is revenue, or that it isn't.
-func isRevenue(revenue bool) string {
-	if revenue {
-		return revenueIs(revenueOf)
-	}
-	return revenueOf + " NOT IN ('', 'revenue')"
-}
-
-func revenueIs(kind string) string { return "t.type = 'IN' AND " + kind + " IN ('', 'revenue')" }
-
-// isRevenueOf is isRevenue(true) for a query of many rows of one account: the rules are written out in it, since
-// looking them up again for each row takes twice the time.
-func (s *Store) isRevenueOf(ctx context.Context, accountID int64) (condition string, args []any, err error) {
+// isRevenue is the condition that money in of an account is revenue, or that it isn't. The rules are
+// written out in it, since revenueOf, which looks them up for each row, takes several times as long.
+func (s *Store) isRevenue(ctx context.Context, accountID int64, revenue bool) (condition string, args []any, err error) {
 	rules := `NULL`
 	rows, err := s.query(ctx, `SELECT coalesce(bank_account_id, 0), search, kind, since, coalesce(until, 0) FROM book_rules
 		WHERE account_id = ? AND (until IS NULL OR until > since) ORDER BY id`, accountID)
@@ -67,7 +57,10 @@ func (s *Store) isRevenueOf(ctx context.Context, accountID int64) (condition str
 	if len(args) > 0 {
 		rules += ` END`
 	}
-	return revenueIs(revenueBy(rules)), args, err
+	if !revenue {
+		return revenueBy(rules) + ` NOT IN ('', 'revenue')`, args, err
+	}
+	return `t.type = 'IN' AND ` + revenueBy(rules) + ` IN ('', 'revenue')`, args, err
 }
 
 func (s *Store) SetMark(ctx context.Context, accountID, transactionID int64, m book.Mark) error {

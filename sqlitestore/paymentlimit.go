@@ -40,7 +40,7 @@ func (s *Store) withinLimit(ctx context.Context, list []app.Transaction) ([]app.
 		err = row.Scan(&request, &amount)
 		return request, amount, err
 	}, `SELECT r.id, `+hiddenReceived("?2", "")+` FROM payment_requests r WHERE r.id IN (SELECT value FROM json_each(?1)) AND `+
-		isShown("r", "?2"), joinIDs(ids), limit)
+		isShown("r", "?2"), jsonArray(ids), limit)
 	if err != nil {
 		return nil, err
 	}

@@ -112,7 +112,7 @@ func keepReceived(tx *tx, r payment.Request) {
 
 // unmatch undoes matches of transactions, and counts their requests anew.
 func unmatch(tx *tx, transactionIDs ...int64) {
-	ids := joinIDs(transactionIDs)
+	ids := jsonArray(transactionIDs)
 	requests := findAll(tx, scanOne[int64],
 		`SELECT DISTINCT m.request_id FROM json_each(?) k CROSS JOIN payment_matches m ON m.transaction_id = k.value`, ids)
 	if len(requests) == 0 {
@@ -255,7 +255,7 @@ func paymentChoices(ctx context.Context, tx *tx, r payment.Request) payment.Choi
 func (s *Store) CodesTaken(ctx context.Context, accountID int64, codes []string, now time.Time) (int64, error) {
 	return readOne[int64](ctx, s,
 		`SELECT count(*) FROM json_each(?3) k CROSS JOIN payment_requests r ON r.account_id = ?2 AND r.code = k.value WHERE `+codeTaken,
-		now.Add(-payment.CodeKept).Unix(), accountID, joinTexts(codes))
+		now.Add(-payment.CodeKept).Unix(), accountID, jsonArray(codes))
 }
 
 // notePaymentChange counts what happens to payment requests beside new transactions, for

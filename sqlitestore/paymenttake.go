@@ -23,7 +23,7 @@ const anyReference = `SELECT EXISTS (SELECT 1 FROM json_each(?2) k CROSS JOIN pa
 	ON r.account_id = ?1 AND r.reference_key = k.value AND r.reference_key <> '')`
 
 func (s *Store) AnyReference(ctx context.Context, accountID int64, references []string) (bool, error) {
-	return readOne[bool](ctx, s, anyReference, accountID, joinTexts(references))
+	return readOne[bool](ctx, s, anyReference, accountID, jsonArray(references))
 }
 
 func (s *Store) TakeTransaction(ctx context.Context, accountID int64, k payment.Take, now time.Time,
@@ -38,7 +38,7 @@ func (s *Store) TakeTransaction(ctx context.Context, accountID int64, k payment.
 		}
 		account := txAccount(tx, accountID)
 		names := payment.Names{Codes: tx.recordCache(accountID).codes, AnyReference: func(references []string) (bool, error) {
-			return scanOne[bool](tx.queryRow(anyReference, accountID, joinTexts(references)))
+			return scanOne[bool](tx.queryRow(anyReference, accountID, jsonArray(references)))
 		}}
 		tx.fail(may(account, r, t, names))
 		refuseAside(tx, t.ID)

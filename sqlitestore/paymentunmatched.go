@@ -19,7 +19,7 @@ func (s *Store) UnmatchedTransactions(ctx context.Context, accountID int64, f pa
 		state = isAside
 	}
 	const day = 24 * 60 * 60 // some banks tell the day alone, or no seconds: what pays the first request seems older than it
-	args := []any{accountID, max(first-day, f.Since.Unix()), limitOf(ctx), state, joinIDs(f.Without)}
+	args := []any{accountID, max(first-day, f.Since.Unix()), limitOf(ctx), state, jsonArray(f.Without)}
 	total, err := readOne[int64](ctx, s, `SELECT count(*) FROM transactions t `+unmatched, args...)
 	if err != nil || f.Page.Size == 0 {
 		return nil, total, err

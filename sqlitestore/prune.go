@@ -100,7 +100,7 @@ func pruneAttempts(tx *tx, old []int64, p *upkeep.Pruned) (more bool) {
 	if len(old) == 0 {
 		return false
 	}
-	list := joinIDs(old)
+	list := jsonArray(old)
 	tx.exec(`UPDATE account_totals AS t SET history_rows = history_rows - c.n
 			FROM (SELECT account_id, count(*) AS n FROM attempts WHERE id IN (SELECT value FROM json_each(?)) GROUP BY account_id) AS c
 			WHERE c.account_id = t.account_id`, list)

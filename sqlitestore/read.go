@@ -213,11 +213,6 @@ func noRowsAs(err, none error) error {
 	return err
 }
 
-// scanIDs reads a query's page of ids.
-func (s *Store) scanIDs(ctx context.Context, query string, args []any, page app.Page) ([]int64, error) {
-	return readAll(ctx, s, scanOne[int64], query+` LIMIT ? OFFSET ?`, append(args, page.Size, page.Offset())...)
-}
-
 // exists returns the error otherwise if query finds no row.
 func (s *Store) exists(ctx context.Context, query string, id, accountID int64, otherwise error) error {
 	_, err := readOne[int](ctx, s, query, id, accountID)
@@ -254,7 +249,7 @@ func (c *conditions) between(column string, from, to any) {
 // within narrows rows of money, of a table or alias, to what ctx shows.
 func (c *conditions) within(ctx context.Context, table string) {
 	limit := access.LimitOf(ctx)
-	c.addIf(limit.On, table+".bank_account_id IN (SELECT value FROM json_each(?))", joinIDs(limit.IDs))
+	c.addIf(limit.On, table+".bank_account_id IN (SELECT value FROM json_each(?))", jsonArray(limit.IDs))
 	c.addIf(limit.ReceivingNumber != "", table+".receiving_number = ?", limit.ReceivingNumber)
 }
 
@@ -276,9 +271,9 @@ func limitOf(ctx context.Context) any {
 	case !limit.On:
 		return nil
 	case limit.ReceivingNumber == "":
-		return `{"banks":` + joinIDs(limit.IDs) + `}`
+		return `{"banks":` + jsonArray(limit.IDs) + `}`
 	}
-	return `{"banks":` + joinIDs(limit.IDs) + `,"number":"` + limit.ReceivingNumber + `"}`
+	return `{"banks":` + jsonArray(limit.IDs) + `,"number":"` + limit.ReceivingNumber + `"}`
 }
 
 // isShown is true if a row of money, of a table or alias with a bank account and a receiving
@@ -360,27 +355,16 @@ var (
 // newestTransaction is the query of the id of the newest transaction of all accounts; 0: there is none.
 const newestTransaction = `SELECT coalesce(max(id), 0) FROM transactions`
 
-// joinIDs formats ids as a JSON array, for json_each.
-func joinIDs(ids []int64) string {
-	var b strings.Builder
-	b.WriteByte('[')
-	for i, id := range ids {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		b.WriteString(strconv.FormatInt(id, 10))
+// jsonArray formats ids or texts as a JSON array, for json_each.
+func jsonArray[T int64 | string](list []T) string {
+	if list == nil {
+		return "[]"
 	}
-	b.WriteByte(']')
-	return b.String()
-}
-
-// joinTexts formats texts as a JSON array, for json_each.
-func joinTexts(texts []string) string {
-	list, err := json.Marshal(texts)
+	array, err := json.Marshal(list)
 	if err != nil {
-		panic(err) // texts always have a form in JSON
+		panic(err) // they always have a form in JSON
 	}
-	return string(list)
+	return string(array)
 }
 
 // Times are seconds or milliseconds since 1970 in the file, and NULL for the
@@ -454,9 +438,3 @@ func nullIfZero(id int64) any {
 	return id
 }
 
-func nonNil(b []byte) []byte {
-	if b == nil {
-		return []byte{}
-	}
-	return b
-}

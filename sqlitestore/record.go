@@ -214,7 +214,7 @@ func (r *recorder) match(b app.BankAccount, t app.Transaction, codes app.CodeRea
 			rows, err := r.tx.query(`SELECT `+paymentColumns+
 				` FROM json_each(?2) k CROSS JOIN payment_requests r INDEXED BY payment_requests_reference_key ON r.account_id = ?1
 					AND r.reference_key = k.value AND r.reference_key <> ''
-				JOIN bank_accounts b ON b.id = r.bank_account_id ORDER BY r.id DESC`, t.AccountID, joinTexts(references))
+				JOIN bank_accounts b ON b.id = r.bank_account_id ORDER BY r.id DESC`, t.AccountID, jsonArray(references))
 			var last []payment.Request
 			err = each(rows, err, func(row scanner) (enough bool, err error) {
 				p, err := scanPaymentRequest(row)
@@ -264,7 +264,7 @@ func (r *recorder) fanOut(t app.Transaction) {
 		}
 		id := r.tx.insert(`INSERT INTO deliveries (account_id, webhook_id, transaction_id, state, attempts, retry, due_ms,
 				created_ms, single) VALUES (?1, ?2, ?3, ?4, 0, 0, ?5, ?5, 0)`, t.AccountID, w.ID, t.ID,
-			stateNumbers[app.DeliveryPending], r.now.UnixMilli())
+			stateNumber(app.DeliveryPending), r.now.UnixMilli())
 		r.webhooks = append(r.webhooks, w.ID)
 		r.deliveries++
 		if len(r.ready) < maxReady {

@@ -30,7 +30,7 @@ func (s *Store) ReportParts(ctx context.Context, accountID int64, q book.ReportQ
 	}
 	var rules []any
 	if q.Revenue {
-		condition, args, err := s.isRevenueOf(ctx, accountID)
+		condition, args, err := s.isRevenue(ctx, accountID, true)
 		if err != nil {
 			return err
 		}

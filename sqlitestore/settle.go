@@ -48,7 +48,7 @@ func (r *recorder) settle(item waitingItem, b app.BankAccount, repeat bool) (inb
 		return r.conclude(item, b, item.mayRepeat, inbound.SameMovement)
 	}
 	item.isNot = append(item.isNot, item.mayRepeat)
-	r.tx.exec(`UPDATE inbound_items SET is_not = ? WHERE id = ?`, joinIDs(item.isNot), item.id)
+	r.tx.exec(`UPDATE inbound_items SET is_not = ? WHERE id = ?`, jsonArray(item.isNot), item.id)
 	id, like := r.judge(b, item.report)
 	if like == inbound.NotKnown {
 		r.keepAsRepeat(item, b, id)

@@ -151,7 +151,7 @@ func (s *Store) seenClosing(ctx context.Context, c *payment.Closing, at time.Tim
 		err = row.Scan(&id, &r[0], &r[1])
 		return id, r, err
 	}, `SELECT r.id, r.transfer_amount, `+hiddenReceived("?2", "AND m.matched_at <= ?3")+` FROM payment_requests r
-		WHERE r.id IN (SELECT value FROM json_each(?1))`, joinIDs(bills), limit, at.Unix())
+		WHERE r.id IN (SELECT value FROM json_each(?1))`, jsonArray(bills), limit, at.Unix())
 	if err != nil {
 		return err
 	}
@@ -172,7 +172,7 @@ func (s *Store) seenClosing(ctx context.Context, c *payment.Closing, at time.Tim
 		}
 	}
 	shown, err := readAll(ctx, s, scanOne[int64], `SELECT t.id FROM transactions t WHERE t.id IN (SELECT value FROM json_each(?1)) AND `+
-		isShown("t", "?2"), joinIDs(money), limit)
+		isShown("t", "?2"), jsonArray(money), limit)
 	c.Unbilled = slices.DeleteFunc(c.Unbilled, func(m payment.ClosingMoney) bool { return !slices.Contains(shown, m.ID) })
 	c.UnbilledCount, c.UnbilledSum = int64(len(c.Unbilled)), 0
 	for _, m := range c.Unbilled {

@@ -95,7 +95,7 @@ func noteRemoval(tx *tx, accountID int64, ids []int64) error {
 				receiving_number)
 			SELECT t.account_id, (SELECT coalesce(max(number), 0) + 1 FROM removed_transactions), t.id, t.bank_account_id, t.type,
 				coalesce(t.code, ''), t.receiving_number
-			FROM json_each(?) k CROSS JOIN transactions t ON t.id = k.value`, joinIDs(ids))
+			FROM json_each(?) k CROSS JOIN transactions t ON t.id = k.value`, jsonArray(ids))
 	return tx.exec(`DELETE FROM removed_transactions WHERE account_id = ?1
 		AND number <= (SELECT DISTINCT number FROM removed_transactions WHERE account_id = ?1 ORDER BY number DESC LIMIT 1 OFFSET ?2)`, accountID,
 		inbound.MaxRemovals)

@@ -163,9 +163,11 @@ func (s *Store) TransactionsAfter(ctx context.Context, accountID int64, f app.Tr
 		return nil, after, err
 	}
 	next.ID = ids[len(ids)-1]
-	c = rowConditions(accountID, limited(ctx, f))
+	if c, err = s.allConditions(ctx, accountID, limited(ctx, f)); err != nil {
+		return nil, after, err
+	}
 	list, err = s.readTransactions(ctx, `SELECT `+transactionColumns+` FROM json_each(?) page
 		CROSS JOIN transactions t ON t.id = page.value JOIN bank_accounts b ON b.id = t.bank_account_id
-		WHERE `+c.where.String(), append([]any{joinIDs(ids)}, c.args...)...)
+		WHERE `+c.where.String(), append([]any{jsonArray(ids)}, c.args...)...)
 	return list, next, err
 }

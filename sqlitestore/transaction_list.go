@@ -40,14 +40,14 @@ func (s *Store) Transactions(ctx context.Context, accountID int64, f app.Transac
 		return p, err
 	}
 	p.Rows, err = s.readTransactions(ctx, `SELECT `+transactionColumns+` FROM json_each(?) page
-		CROSS JOIN transactions t ON t.id = page.value JOIN bank_accounts b ON b.id = t.bank_account_id ORDER BY page.key`, joinIDs(ids))
+		CROSS JOIN transactions t ON t.id = page.value JOIN bank_accounts b ON b.id = t.bank_account_id ORDER BY page.key`, jsonArray(ids))
 	return p, err
 }
 
 // idsOf gives the first and the last of the ids of a filter. It leaves out the conditions that would need
 // a look at rows.
 func (s *Store) idsOf(ctx context.Context, accountID int64, f app.TransactionFilter) (ids [2]int64, err error) {
-	f.Code, f.Query, f.DeliveryState, f.Revenue = "", "", "", nil
+	f.Code, f.Query, f.DeliveryState = "", "", ""
 	c := rowConditions(accountID, f)
 	err = s.queryRow(ctx, `SELECT coalesce(min(t.id), 0), coalesce(max(t.id), -1) FROM transactions t INDEXED BY transactions_time WHERE `+
 		c.where.String(), c.args...).Scan(&ids[0], &ids[1])
@@ -89,10 +89,17 @@ func (s *Store) transactionListing(ctx context.Context, accountID int64, f app.T
 			return l, err
 		}
 		if few {
-			return s.fewTransactions(ctx, ids, rowConditions(accountID, find.rest), l.order, columnsOf(f).rows)
+			c, err := s.allConditions(ctx, accountID, find.rest)
+			if err != nil {
+				return l, err
+			}
+			return s.fewTransactions(ctx, ids, c, l.order, columnsOf(f).rows)
 		}
 	}
-	c := rowConditions(accountID, f)
+	c, err := s.allConditions(ctx, accountID, f)
+	if err != nil {
+		return l, err
+	}
 	from := `INDEXED BY transactions_list`
 	switch {
 	case byDate:
@@ -126,7 +133,18 @@ func needsRows(f app.TransactionFilter) bool {
 	return f.Code != "" || f.Query != "" || f.MinAmount != 0 || f.MaxAmount != 0 || f.DeliveryState != "" || f.Revenue != nil
 }
 
-// rowConditions returns the conditions of a filter on a row t of transactions.
+// allConditions returns the conditions of a filter on a row t of transactions.
+func (s *Store) allConditions(ctx context.Context, accountID int64, f app.TransactionFilter) (*conditions, error) {
+	c := rowConditions(accountID, f)
+	if f.Revenue == nil {
+		return c, nil
+	}
+	condition, args, err := s.isRevenue(ctx, accountID, *f.Revenue)
+	c.add(condition, args...)
+	return c, err
+}
+
+// rowConditions returns all of them but the one on what is revenue.
 func rowConditions(accountID int64, f app.TransactionFilter) *conditions {
 	var c conditions
 	c.add("t.account_id = ?", accountID)
@@ -136,7 +154,7 @@ func rowConditions(accountID int64, f app.TransactionFilter) *conditions {
 	c.addIf(f.UntilID != 0, "t.id <= ?", f.UntilID)
 	c.between("t.occurred_at", unixOrNull(f.From), unixOrNull(f.To))
 	c.addIf(f.BankAccountID != 0, "t.bank_account_id = ?", f.BankAccountID)
-	c.addIf(f.Among != nil, "t.bank_account_id IN (SELECT value FROM json_each(?))", joinIDs(f.Among))
+	c.addIf(f.Among != nil, "t.bank_account_id IN (SELECT value FROM json_each(?))", jsonArray(f.Among))
 	c.addIf(f.ReceivingNumber != "", "t.receiving_number = ? AND t.receiving_number <> ''", f.ReceivingNumber)
 	c.addIf(f.Type != "", "t.type = ?", string(f.Type))
 	c.addIf(f.MinAmount != 0, "t.amount >= ?", f.MinAmount)
@@ -146,9 +164,6 @@ func rowConditions(accountID int64, f app.TransactionFilter) *conditions {
 		c.join(meantBy(f))
 	}
 	c.addIf(f.DeliveryState != "", inState(f.DeliveryState, "t.id"))
-	if f.Revenue != nil {
-		c.add(isRevenue(*f.Revenue))
-	}
 	return &c
 }
 
@@ -174,7 +189,7 @@ func bankAccountIDs(list []app.BankAccount) string {
 	for i, b := range list {
 		ids[i] = b.ID
 	}
-	return joinIDs(ids)
+	return jsonArray(ids)
 }
 
 const (

@@ -213,7 +213,7 @@ func auditLimit(tx *tx, limit access.BankAccountLimit) string {
 		return "all"
 	}
 	return findValue[string](tx, `SELECT coalesce(group_concat(bank || ' ' || account_number, ', ' ORDER BY id), 'none')
-		FROM bank_accounts WHERE id IN (SELECT value FROM json_each(?))`, joinIDs(limit.IDs))
+		FROM bank_accounts WHERE id IN (SELECT value FROM json_each(?))`, jsonArray(limit.IDs))
 }
 
 func (s *Store) RemoveUser(ctx context.Context, accountID, id int64) error {
