@@ -12,10 +12,8 @@ import (
 const bankAccountColumns = `b.id, b.account_id, b.bank, b.account_number, b.account_name, b.status, b.created_at, b.nickname, b.colour,
 	b.receiving_numbers, b.content_prefix`
 
-func scanBankAccount(row scanner, after ...any) (app.BankAccount, error) {
-	var b app.BankAccount
-	err := row.Scan(append(bankAccountDest(&b), after...)...)
-	return b, err
+func scanBankAccount(row scanner, after ...any) (b app.BankAccount, err error) {
+	return b, row.Scan(append(bankAccountDest(&b), after...)...)
 }
 
 func bankAccountDest(b *app.BankAccount) []any {

@@ -142,11 +142,9 @@ func lookUp[K comparable, V any](ctx context.Context, s *Store, entries func(*cr
 
 const apiKeyColumns = `id, account_id, name, scope, hint, expires_at, revoked_at, created_at, last_used_at`
 
-func scanAPIKey(row scanner, before ...any) (access.APIKey, error) {
-	var k access.APIKey
-	err := row.Scan(append(before, &k.ID, &k.AccountID, &k.Name, &k.Scope, &k.Hint, secondsInto(&k.ExpiresAt), secondsInto(&k.RevokedAt),
+func scanAPIKey(row scanner, before ...any) (k access.APIKey, err error) {
+	return k, row.Scan(append(before, &k.ID, &k.AccountID, &k.Name, &k.Scope, &k.Hint, secondsInto(&k.ExpiresAt), secondsInto(&k.RevokedAt),
 		secondsInto(&k.CreatedAt), secondsInto(&k.LastUsedAt))...)
-	return k, err
 }
 
 func (s *Store) CreateAPIKey(ctx context.Context, k access.APIKey, hash [32]byte, once app.IdempotencyKey) (access.APIKey, error) {
@@ -186,11 +184,9 @@ func (s *Store) TouchAPIKey(id int64, now time.Time) {
 
 const counterLinkColumns = `id, account_id, name, coalesce(bank_account_id, 0), receiving_number, shows_total, created_at, revoked_at`
 
-func scanCounterLink(row scanner, before ...any) (payment.CounterLink, error) {
-	var l payment.CounterLink
-	err := row.Scan(append(before, &l.ID, &l.AccountID, &l.Name, &l.BankAccountID, &l.ReceivingNumber, &l.ShowsTotal,
+func scanCounterLink(row scanner, before ...any) (l payment.CounterLink, err error) {
+	return l, row.Scan(append(before, &l.ID, &l.AccountID, &l.Name, &l.BankAccountID, &l.ReceivingNumber, &l.ShowsTotal,
 		secondsInto(&l.CreatedAt), secondsInto(&l.RevokedAt))...)
-	return l, err
 }
 
 func (s *Store) CreateCounterLink(ctx context.Context, l payment.CounterLink, hash [32]byte, newName bool,

@@ -30,18 +30,13 @@ func deliveryDest(d *delivery.Delivery) []any {
 		&d.ResendOf, &d.Test}
 }
 
-func scanDelivery(row scanner) (d delivery.Delivery, err error) {
-	err = row.Scan(deliveryDest(&d)...)
-	return d, err
-}
+func scanDelivery(row scanner) (d delivery.Delivery, err error) { return d, row.Scan(deliveryDest(&d)...) }
 
 // Backlogs goes from webhook to webhook in the index of the queue and reads only
 // the first due times of each.
 func (s *Store) Backlogs(ctx context.Context, now time.Time) ([]delivery.WebhookBacklog, error) {
-	return readAll(ctx, s, func(row scanner) (delivery.WebhookBacklog, error) {
-		var b delivery.WebhookBacklog
-		err := row.Scan(&b.WebhookID, &b.Due, millisInto(&b.NextDue), millisInto(&b.LastDue))
-		return b, err
+	return readAll(ctx, s, func(row scanner) (b delivery.WebhookBacklog, err error) {
+		return b, row.Scan(&b.WebhookID, &b.Due, millisInto(&b.NextDue), millisInto(&b.LastDue))
 	}, `
 		WITH RECURSIVE q(id) AS (
 			SELECT min(webhook_id) FROM deliveries INDEXED BY deliveries_due WHERE state = 0
@@ -133,10 +128,7 @@ func (s *Store) addOriginal(ctx context.Context, o *delivery.Outgoing) error {
 	err := s.queryRow(ctx, `SELECT coalesce(t.sepay_id, 0), iif(s.provider = 'sepay' AND t.channel = 'call', e.body, NULL)
 		FROM transactions t LEFT JOIN sources s ON s.id = t.source_id `+fromEvent+` WHERE t.id = ?`,
 		o.TransactionID).Scan(&o.Original.ID, &o.Original.Body)
-	if noRows(err) { // a test
-		err = nil
-	}
-	return err
+	return noRowsAs(err, nil) // a test has no transaction
 }
 
 // dueIDs stops reading when it has enough, without a LIMIT: SQLite would prepare the
@@ -191,16 +183,13 @@ func (s *Store) changeRetries(ctx context.Context, due string, args ...any) (int
 	})
 }
 
-const newestTime = `SELECT max(coalesce((SELECT created_at * 1000 FROM transactions ORDER BY id DESC LIMIT 1), 0),
-	coalesce((SELECT received_ms FROM inbound_events ORDER BY id DESC LIMIT 1), 0), coalesce((SELECT started_ms FROM attempts
-	ORDER BY id DESC LIMIT 1), 0))`
+// newestTime is NULL where nothing was recorded yet.
+const newestTime = `SELECT nullif(max(coalesce((SELECT created_at * 1000 FROM transactions ORDER BY id DESC LIMIT 1), 0),
+	coalesce((SELECT received_ms FROM inbound_events ORDER BY id DESC LIMIT 1), 0),
+	coalesce((SELECT started_ms FROM attempts ORDER BY id DESC LIMIT 1), 0)), 0)`
 
 func (s *Store) NewestTime(ctx context.Context) (at time.Time, err error) {
-	newest, err := readOne[int64](ctx, s, newestTime)
-	if newest > 0 {
-		at = time.UnixMilli(newest)
-	}
-	return at, err
+	return at, s.queryRow(ctx, newestTime).Scan(millisInto(&at))
 }
 
 var insertAttempt = insertInto("attempts",
@@ -324,11 +313,7 @@ func (s *Store) DeliveriesOf(ctx context.Context, accountID int64, transactionID
 		return nil, nil
 	}
 	// Only the last delivery to each webhook is listed: the others were resent.
-	return readAll(ctx, s, func(row scanner) (delivery.Latest, error) {
-		var l delivery.Latest
-		err := row.Scan(latestDest(&l)...)
-		return l, err
-	}, `SELECT `+latestColumns+`
+	return readAll(ctx, s, func(row scanner) (l delivery.Latest, err error) { return l, row.Scan(latestDest(&l)...) }, `SELECT `+latestColumns+`
 		FROM json_each(?1) page
 		CROSS JOIN deliveries d INDEXED BY deliveries_transaction ON d.transaction_id = page.value`+latestFrom+`
 		WHERE d.account_id = ?2 AND NOT EXISTS (SELECT 1 FROM deliveries o WHERE o.transaction_id = d.transaction_id

@@ -266,10 +266,10 @@ const clockSlack = 2 * time.Minute
 var firstDay = time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
 
 func (d *doctor) clock(ctx context.Context) (c upkeep.Check, err error) {
-	var newest int64
-	err = d.db.QueryRowContext(ctx, newestTime).Scan(&newest)
+	var at time.Time
+	err = d.db.QueryRowContext(ctx, newestTime).Scan(millisInto(&at))
 	cure := app.Text{EN: "Set the clock by the network: timedatectl set-ntp true", VI: "Đồng bộ đồng hồ qua mạng: timedatectl set-ntp true"}
-	switch at := time.UnixMilli(newest); {
+	switch {
 	case err != nil:
 		return c, err
 	case d.Now.Before(firstDay):

@@ -13,11 +13,9 @@ import (
 const importColumns = `id, file, in_count, in_amount, out_count, out_amount, imported_at, undone_at,
 	iif(undone_at IS NULL, 0, (SELECT count(*) FROM transactions t INDEXED BY transactions_import WHERE t.import_id = imports.id))`
 
-func scanImport(row scanner) (inbound.ImportedFile, error) {
-	var f inbound.ImportedFile
-	err := row.Scan(&f.ID, &f.File, &f.In.Count, &f.In.Total, &f.Out.Count, &f.Out.Total, secondsInto(&f.At),
+func scanImport(row scanner) (f inbound.ImportedFile, err error) {
+	return f, row.Scan(&f.ID, &f.File, &f.In.Count, &f.In.Total, &f.Out.Count, &f.Out.Total, secondsInto(&f.At),
 		secondsInto(&f.UndoneAt), &f.Kept)
-	return f, err
 }
 
 func (s *Store) Imports(ctx context.Context, accountID int64, page app.Page) ([]inbound.ImportedFile, error) {

@@ -160,8 +160,8 @@ func scanInboundItem(row scanner) (inbound.Item, error) {
 	var i inbound.Item
 	i.Fault = &app.FieldError{}
 	err := row.Scan(&i.ID, &i.InboundEventID, &i.Position, &i.State, &i.TransactionID, &i.Fault.Field, &i.Fault.Text.EN, &i.Fault.Text.VI,
-		&i.EventID, &i.Gateway,
-		&i.AccountNumber, &i.Number, &i.Type, &i.Amount, &i.Content, secondsInto(&i.Time), &i.DateOnly, &i.DateFlaw, &i.Masked)
+		&i.EventID, &i.Gateway, &i.AccountNumber, &i.Number, &i.Type, &i.Amount, &i.Content, secondsInto(&i.Time), &i.DateOnly, &i.DateFlaw,
+		&i.Masked)
 	return i, err
 }
 
@@ -174,10 +174,8 @@ func (s *Store) RefusedCalls(ctx context.Context, accountID, sourceID int64, unn
 	if err := s.ownSource(ctx, accountID, sourceID); err != nil {
 		return nil, err
 	}
-	return readAll(ctx, s, func(row scanner) (inbound.RefusedCall, error) {
-		var c inbound.RefusedCall
-		err := row.Scan(&c.ID, &c.SourceID, &c.SourceName, millisInto(&c.ReceivedAt), &c.Remote, &c.Code, &c.Text.EN, &c.Text.VI)
-		return c, err
+	return readAll(ctx, s, func(row scanner) (c inbound.RefusedCall, err error) {
+		return c, row.Scan(&c.ID, &c.SourceID, &c.SourceName, millisInto(&c.ReceivedAt), &c.Remote, &c.Code, &c.Text.EN, &c.Text.VI)
 	}, `SELECT r.id, coalesce(r.source_id, 0), coalesce(s.name, ''), r.received_ms, r.remote, r.code, r.reason_en, r.reason_vi
 		FROM refused_calls r LEFT JOIN sources s ON s.id = r.source_id
 		WHERE (s.account_id = ?1 OR ?3 AND r.source_id IS NULL) AND (?2 = 0 OR r.source_id = ?2) ORDER BY r.id DESC LIMIT ?4`,

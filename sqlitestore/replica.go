@@ -71,10 +71,7 @@ func (s *Store) CopyFacts(ctx context.Context, upTo int64) (upkeep.CopyFacts, er
 // another; zero: there is none.
 func (s *Store) FirstAfter(ctx context.Context, id, upTo int64) (at time.Time, err error) {
 	err = s.queryRow(ctx, `SELECT created_at FROM transactions WHERE id > ? AND id <= ? ORDER BY id LIMIT 1`, id, upTo).Scan(secondsInto(&at))
-	if noRows(err) {
-		return time.Time{}, nil
-	}
-	return at, err
+	return at, noRowsAs(err, nil)
 }
 
 // Key is the content of the key file.

@@ -12,10 +12,7 @@ import (
 func (s *Store) Session(ctx context.Context, token string, now time.Time) ([]byte, bool, error) {
 	var data []byte
 	err := s.queryRow(ctx, `SELECT data FROM sessions WHERE token = ? AND ended = 0 AND end_at > ?`, token, now.Unix()).Scan(&data)
-	if noRows(err) {
-		return nil, false, nil
-	}
-	return data, err == nil, err
+	return data, err == nil, noRowsAs(err, nil)
 }
 
 // sessionGoesOn is the condition on a session that hasn't ended at ?1, joined with its
@@ -81,11 +78,8 @@ func (s *Store) SecondFactor(ctx context.Context, userID int64) (f access.Second
 func (s *Store) TOTP(ctx context.Context, userID int64) (t access.TOTP, ok bool, err error) {
 	var sealed []byte
 	err = s.queryRow(ctx, `SELECT totp, totp_step FROM users WHERE id = ?`, userID).Scan(&sealed, &t.Step)
-	if noRows(err) || err == nil && len(sealed) == 0 {
-		return t, false, nil
-	}
-	if err != nil {
-		return t, false, err
+	if err != nil || len(sealed) == 0 {
+		return t, false, noRowsAs(err, nil)
 	}
 	t.Secret, err = s.sealer.open(sealTOTP, sealed)
 	return t, err == nil, nil
@@ -156,11 +150,8 @@ func (s *Store) Passkeys(ctx context.Context, userID int64) ([]access.Passkey, e
 
 func (s *Store) PasskeyByCredential(ctx context.Context, id []byte) (p access.Passkey, u access.User, ok bool, err error) {
 	err = s.queryRow(ctx, `SELECT `+passkeyColumns+` FROM passkeys WHERE credential_id = ?`, id).Scan(passkeyInto(&p)...)
-	if noRows(err) {
-		return p, u, false, nil
-	}
 	if err != nil {
-		return p, u, false, err
+		return p, u, false, noRowsAs(err, nil)
 	}
 	u, ok, err = s.User(ctx, p.UserID)
 	return p, u, ok, err

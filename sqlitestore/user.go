@@ -110,19 +110,13 @@ func (s *Store) Users(ctx context.Context, accountID int64) ([]access.User, erro
 
 func (s *Store) User(ctx context.Context, id int64) (access.User, bool, error) {
 	u, err := scanUser(s.queryRow(ctx, `SELECT `+userColumns+` FROM users WHERE id = ?`, id))
-	if noRows(err) {
-		return u, false, nil
-	}
-	return u, err == nil, err
+	return u, err == nil, noRowsAs(err, nil)
 }
 
 func (s *Store) UserByName(ctx context.Context, name string) (access.User, string, bool, error) {
 	var hash string
 	u, err := scanUser(s.queryRow(ctx, `SELECT `+userColumns+`, password FROM users WHERE name = ?`, name), &hash)
-	if noRows(err) {
-		return u, "", false, nil
-	}
-	return u, hash, err == nil, err
+	return u, hash, err == nil, noRowsAs(err, nil)
 }
 
 func (s *Store) SetPassword(ctx context.Context, u access.User, hash string, key app.IdempotencyKey, now time.Time) (access.User, error) {

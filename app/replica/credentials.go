@@ -42,38 +42,23 @@ func ReadCredentials(file string) (c Credentials, err error) {
 	if !utf8.ValidString(text) {
 		return c, fmt.Errorf("%s is no text", file)
 	}
-	seen := map[string]bool{}
+	fields := map[string]*string{"access-key-id": &c.AccessKeyID, "secret-access-key": &c.SecretAccessKey, "password": &c.Password,
+		"key-file": &c.KeyFile, "host-key": &c.HostKey}
 	for i, line := range strings.Split(text, "\n") {
 		if line = strings.TrimSpace(line); line == "" || strings.HasPrefix(line, "#") {
 			continue
 		}
 		name, value, found := strings.Cut(line, ":")
 		value = strings.TrimSpace(value)
-		field := c.field(strings.TrimSpace(name))
-		if !found || field == nil || value == "" || seen[name] || strings.IndexFunc(value, unicode.IsControl) >= 0 {
+		field := fields[strings.TrimSpace(name)]
+		if !found || field == nil || value == "" || *field != "" || strings.IndexFunc(value, unicode.IsControl) >= 0 {
 			return Credentials{},
 				fmt.Errorf("line %d of %s is none of these, each once and with a value after the colon: "+
 					"access-key-id, secret-access-key, password, key-file, host-key", i+1, file)
 		}
-		seen[name], *field = true, value
+		*field = value
 	}
 	return c, nil
-}
-
-func (c *Credentials) field(name string) *string {
-	switch name {
-	case "access-key-id":
-		return &c.AccessKeyID
-	case "secret-access-key":
-		return &c.SecretAccessKey
-	case "password":
-		return &c.Password
-	case "key-file":
-		return &c.KeyFile
-	case "host-key":
-		return &c.HostKey
-	}
-	return nil
 }
 
 // Check says what the credentials lack for a place, or have too much.

@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -76,12 +77,7 @@ func (l Look) gap() error {
 	if len(parts) == 0 {
 		return errors.New("there is no copy")
 	}
-	slices.SortFunc(parts, func(a, b part) int {
-		if a.first < b.first {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(parts, func(a, b part) int { return cmp.Compare(a.first, b.first) })
 	var reached uint64
 	for _, p := range parts {
 		if p.first > reached+1 {

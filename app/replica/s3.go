@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -38,7 +39,6 @@ func newBucket(p Place, c Credentials) *bucket {
 	}}
 }
 
-// Get is in Objects.
 func (b *bucket) Get(ctx context.Context, name string) (data []byte, err error) {
 	err = b.do(ctx, objectCall{method: http.MethodGet, key: b.key(name)}, func(body io.Reader) error {
 		data, err = readObject(body, name)
@@ -52,7 +52,6 @@ func (b *bucket) Create(ctx context.Context, name string, data []byte) error {
 	return b.do(ctx, objectCall{method: http.MethodPut, key: b.key(name), data: data, isNew: true}, nil)
 }
 
-// Put is in Objects.
 func (b *bucket) Put(ctx context.Context, name string, data []byte) error {
 	return b.do(ctx, objectCall{method: http.MethodPut, key: b.key(name), data: data}, nil)
 }
@@ -60,7 +59,6 @@ func (b *bucket) Put(ctx context.Context, name string, data []byte) error {
 // maxListing is how many bytes a page of a list has at most: a thousand objects.
 const maxListing = 4 << 20
 
-// List is in Objects.
 func (b *bucket) List(ctx context.Context, dir string) (list []Object, err error) {
 	root := b.key("")
 	query := url.Values{"list-type": {"2"}, "prefix": {b.key(dir + "/")}}
@@ -97,7 +95,6 @@ func (b *bucket) List(ctx context.Context, dir string) (list []Object, err error
 	}
 }
 
-// Close is in Objects.
 func (b *bucket) Close() error {
 	b.client.CloseIdleConnections()
 	return nil
@@ -185,11 +182,7 @@ func sign(r *http.Request, body []byte, c Credentials, region string, now time.T
 	for name := range r.Header {
 		headers[strings.ToLower(name)] = strings.TrimSpace(r.Header.Get(name))
 	}
-	var names []string
-	for name := range headers {
-		names = append(names, name)
-	}
-	slices.Sort(names)
+	names := slices.Sorted(maps.Keys(headers))
 	var canonical strings.Builder
 	fmt.Fprintf(&canonical, "%s\n%s\n%s\n", r.Method, r.URL.EscapedPath(), r.URL.RawQuery)
 	for _, name := range names {
@@ -221,13 +214,5 @@ func sha256Hex(data []byte) string {
 // escapePath escapes a path as the signature wants it: all but letters, digits and
 // -._~/.
 func escapePath(path string) string {
-	var b strings.Builder
-	for _, c := range []byte(path) {
-		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("-._~/", c) >= 0 {
-			b.WriteByte(c)
-		} else {
-			fmt.Fprintf(&b, "%%%02X", c)
-		}
-	}
-	return b.String()
+	return strings.NewReplacer("+", "%20", "%2F", "/").Replace(url.QueryEscape(path))
 }
