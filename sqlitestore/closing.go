@@ -110,8 +110,8 @@ func (s *Store) Cash(ctx context.Context, accountID int64, first, last app.Day) 
 		`SELECT day, amount, note FROM book_cash WHERE account_id = ? AND day BETWEEN ? AND ? ORDER BY day`, accountID, int64(first), int64(last))
 }
 
-// open refuses a day that is closed.
-func open(tx *tx, accountID int64, day app.Day) {
+// refuseClosed refuses a day that is closed.
+func refuseClosed(tx *tx, accountID int64, day app.Day) {
 	_, last := txClosings(tx, accountID)
 	tx.refuse(last.Number > 0 && day <= last.Through, book.ErrClosed)
 }
@@ -121,7 +121,7 @@ func (s *Store) SetCash(ctx context.Context, accountID int64, c book.Cash) error
 		return book.ErrCashOfShop
 	}
 	return s.write(ctx, func(tx *tx) error {
-		open(tx, accountID, c.Day)
+		refuseClosed(tx, accountID, c.Day)
 		before := findValue[int64](tx, `SELECT amount FROM book_cash WHERE account_id = ? AND day = ?`, accountID, int64(c.Day))
 		if c.Amount == 0 {
 			tx.exec(`DELETE FROM book_cash WHERE account_id = ? AND day = ?`, accountID, int64(c.Day))
@@ -161,7 +161,7 @@ func (s *Store) SetOpening(ctx context.Context, accountID int64, b book.BankAcco
 			limitOf(ctx), b.ID)
 		for _, one := range []book.BankAccount{b, before} {
 			if one.HasOpening {
-				open(tx, accountID, one.OpenedOn)
+				refuseClosed(tx, accountID, one.OpenedOn)
 			}
 		}
 		d := app.AuditNamed(before.Title())
