@@ -180,14 +180,8 @@ func (s *Service) alertChannel(ctx context.Context, c Channel, in upkeep.Install
 		return Alerted{c, err, false}, true
 	}
 	o := Outcome{Channel: c, Conditions: news.conditions}
-	day, dayDue, err := s.reportDue(c, now)
-	if err != nil {
-		return Alerted{c, err, false}, true
-	}
-	month, monthDue, err := s.monthDue(c, now)
-	if err != nil {
-		return Alerted{c, err, false}, true
-	}
+	day, dayDue := s.reportDue(c, now)
+	month, monthDue := s.monthDue(c, now)
 	reports := (dayDue || monthDue) && news.none()
 	if news.none() && !reports || c.waits(alertPause, slices.Max(alertRetries), now) {
 		if news.changed {

@@ -21,7 +21,7 @@ const nightEnds ReportTime = "06:00"
 func (r ReportTime) night() bool { return r < nightEnds }
 
 // closing is when the report of a day is due.
-func (r ReportTime) closing(day app.Day, zone *time.Location) (time.Time, error) {
+func (r ReportTime) closing(day app.Day, zone *time.Location) time.Time {
 	if r.night() {
 		day++
 	}
@@ -29,20 +29,18 @@ func (r ReportTime) closing(day app.Day, zone *time.Location) (time.Time, error)
 }
 
 // at is the time on a day.
-func (r ReportTime) at(day app.Day, zone *time.Location) (time.Time, error) {
-	return app.ParseTime(day.String()+" "+string(r)+":00", zone)
+func (r ReportTime) at(day app.Day, zone *time.Location) time.Time {
+	t, _ := app.ParseTime(day.String()+" "+string(r)+":00", zone) // as SetReport checked it
+	return t
 }
 
 // lastClosed is the last day whose report was due at now.
-func (r ReportTime) lastClosed(now time.Time, zone *time.Location) (app.Day, error) {
+func (r ReportTime) lastClosed(now time.Time, zone *time.Location) app.Day {
 	day := app.DayOf(now, zone)
-	for {
-		at, err := r.closing(day, zone)
-		if err != nil || !at.After(now) {
-			return day, err
-		}
+	for r.closing(day, zone).After(now) {
 		day--
 	}
+	return day
 }
 
 // DayPath is the path, with its query, of the dashboard's page of a day.
@@ -60,9 +58,7 @@ func (s *Service) SetReport(ctx context.Context, accountID int64, medium Medium,
 		if t, err := time.Parse("15:04", string(at)); err != nil || t.Format("15:04") != string(at) {
 			return app.InvalidField("report_time", "must be a time of day such as 21:30", "phải là một giờ trong ngày, ví dụ 21:30")
 		}
-		if closed, err = at.lastClosed(now, s.zone); err != nil {
-			return err
-		}
+		closed = at.lastClosed(now, s.zone)
 	}
 	return s.store.SetReport(ctx, accountID, medium, at, closed)
 }
@@ -70,26 +66,24 @@ func (s *Service) SetReport(ctx context.Context, accountID int64, medium Medium,
 // reportDue gives the day of which the channel is to get the report at now. After
 // a pause of the server it is the last day that has closed, and no other. A day
 // that hasn't come yet was reported by a clock that was wrong.
-func (s *Service) reportDue(c Channel, now time.Time) (day app.Day, due bool, err error) {
+func (s *Service) reportDue(c Channel, now time.Time) (day app.Day, due bool) {
 	if c.ReportTime == "" {
-		return 0, false, nil
+		return 0, false
 	}
-	day, err = c.ReportTime.lastClosed(now, s.zone)
-	return day, err == nil && (c.ReportedDay < day || c.ReportedDay > app.DayOf(now, s.zone)), err
+	day = c.ReportTime.lastClosed(now, s.zone)
+	return day, c.ReportedDay < day || c.ReportedDay > app.DayOf(now, s.zone)
 }
 
 // monthTime is when, on the first of a month, the report of the month before is due.
-const monthTime = "08:00"
+const monthTime ReportTime = "08:00"
 
 // lastMonth is the last month whose report was due at now, and when it was.
-func (s *Service) lastMonth(now time.Time) (month app.Day, due time.Time, err error) {
+func (s *Service) lastMonth(now time.Time) (month app.Day, due time.Time) {
 	first := app.DayOf(now, s.zone).MonthStart()
-	due, err = ReportTime(monthTime).at(first, s.zone)
-	if err == nil && due.After(now) {
+	if monthTime.at(first, s.zone).After(now) {
 		first = (first - 1).MonthStart()
-		due, err = ReportTime(monthTime).at(first, s.zone)
 	}
-	return (first - 1).MonthStart(), due, err
+	return (first - 1).MonthStart(), monthTime.at(first, s.zone)
 }
 
 // SetMonthReport says whether a channel gets the report of a month on the first of the next one.
@@ -100,20 +94,18 @@ func (s *Service) SetMonthReport(ctx context.Context, accountID int64, medium Me
 	}
 	var month app.Day
 	if on {
-		if month, _, err = s.lastMonth(now); err != nil {
-			return err
-		}
+		month, _ = s.lastMonth(now)
 	}
 	return s.store.SetMonthReport(ctx, accountID, medium, month)
 }
 
 // monthDue gives the month of which the channel is to get the report at now, as reportDue does.
-func (s *Service) monthDue(c Channel, now time.Time) (month app.Day, due bool, err error) {
+func (s *Service) monthDue(c Channel, now time.Time) (month app.Day, due bool) {
 	if c.ReportedMonth == 0 {
-		return 0, false, nil
+		return 0, false
 	}
-	month, _, err = s.lastMonth(now)
-	return month, err == nil && (c.ReportedMonth < month || c.ReportedMonth > app.DayOf(now, s.zone)), err
+	month, _ = s.lastMonth(now)
+	return month, c.ReportedMonth < month || c.ReportedMonth > app.DayOf(now, s.zone)
 }
 
 // monthMessage writes the report of a month.
@@ -127,10 +119,6 @@ func (s *Service) monthMessage(ctx context.Context, c Channel, month app.Day, in
 	if err != nil {
 		return Message{}, err
 	}
-	_, due, err := s.lastMonth(now)
-	if err != nil {
-		return Message{}, err
-	}
 	for _, column := range r.Columns() {
 		text := w.money(column.Of(r.Total))
 		if column.Count {
@@ -141,18 +129,13 @@ func (s *Service) monthMessage(ctx context.Context, c Channel, month app.Day, in
 	w.line("")
 	w.line(w.amounts("The month before, money in", "Tiền vào tháng trước đó", r.Before.In))
 	w.line("")
-	if now.Sub(due) > reportLate {
-		at := due.Format("02/01 15:04")
-		w.line(app.Textf("This is late: it could not be sent at %s.", "Tin này gửi muộn: lúc %s chưa gửi được.", at).In(w.lang))
-	}
+	_, due := s.lastMonth(now)
+	w.late(due, now, due.Format("02/01 15:04"))
 	if in.BaseURL != "" {
 		w.line(in.BaseURL + "/report?from=" + r.First.String() + "&to=" + r.Last.String() + "&by=day")
 	}
 	return w.message(w.t("Report of the month ", "Báo cáo tháng ")+r.Name(), r.Total.In.Total), nil
 }
-
-// reportLate is how long after closing time a report says that it is late.
-const reportLate = 30 * time.Minute
 
 // reportMessage writes the report of a day.
 func (s *Service) reportMessage(ctx context.Context, c Channel, day app.Day, in upkeep.Installation, now time.Time) (Message, error) {
@@ -161,10 +144,6 @@ func (s *Service) reportMessage(ctx context.Context, c Channel, day app.Day, in 
 		return Message{}, err
 	}
 	sums, err := s.rooms.Ledger.DayBook(ctx, c.AccountID, day)
-	if err != nil {
-		return Message{}, err
-	}
-	closing, err := c.ReportTime.closing(day, s.zone)
 	if err != nil {
 		return Message{}, err
 	}
@@ -179,9 +158,7 @@ func (s *Service) reportMessage(ctx context.Context, c Channel, day app.Day, in 
 	if app.DayOf(now, s.zone) == day {
 		w.line(w.t("As of ", "Tính đến ") + now.In(s.zone).Format("15:04") + ".")
 	}
-	if now.Sub(closing) > reportLate {
-		w.line(app.Textf("This is late: it could not be sent at %s.", "Tin này gửi muộn: lúc %s chưa gửi được.", c.ReportTime).In(w.lang))
-	}
+	w.late(c.ReportTime.closing(day, s.zone), now, string(c.ReportTime))
 	if in.BaseURL != "" {
 		w.line(in.BaseURL + DayPath(day))
 	}
@@ -207,6 +184,16 @@ func (s *Service) newReport(ctx context.Context, c Channel) (w reportWriter, err
 }
 
 func (w *reportWriter) line(text string) { w.lines = append(w.lines, text) }
+
+// reportLate is how long after closing time a report says that it is late.
+const reportLate = 30 * time.Minute
+
+// late says that a report which was due at a time, as at names it, is late.
+func (w *reportWriter) late(due, now time.Time, at string) {
+	if now.Sub(due) > reportLate {
+		w.line(app.Textf("This is late: it could not be sent at %s.", "Tin này gửi muộn: lúc %s chưa gửi được.", at).In(w.lang))
+	}
+}
 
 // message is the message with a name, about so much money in.
 func (w *reportWriter) message(name string, in int64) Message {

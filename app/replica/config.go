@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -143,28 +142,7 @@ func (c Config) Write() error {
 	if err != nil {
 		return err
 	}
-	return writePrivate(ConfigPath(c.Database), text, owner)
-}
-
-// writePrivate puts a file in its place in one step, with mode 0600.
-func writePrivate(name string, text []byte, owner fs.FileInfo) error {
-	draft, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".draft-*") // 0600
-	if err != nil {
-		return err
-	}
-	defer os.Remove(draft.Name())
-	_, err = draft.Write(text)
-	if err := errors.Join(err, ownAs(draft, owner), draft.Sync(), draft.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(draft.Name(), name); err != nil {
-		return err
-	}
-	dir, err := os.Open(filepath.Dir(name))
-	if err != nil {
-		return err
-	}
-	return errors.Join(dir.Sync(), dir.Close())
+	return writeFile(ConfigPath(c.Database), text, owner, os.Rename)
 }
 
 // ReadConfig reads the configuration beside a database. The error is fs.ErrNotExist

@@ -2,7 +2,6 @@ package replica
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -49,17 +48,24 @@ func (d directory) write(name string, data []byte, publish func(draft, path stri
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	draft := path + ".draft-" + rand.Text()[:8]
-	f, err := os.OpenFile(draft, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	return writeFile(path, data, nil, publish)
+}
+
+// writeFile puts a file in its place in one step, with mode 0600 and, where one is given, the owner of another file.
+func writeFile(path string, data []byte, owner fs.FileInfo, publish func(draft, path string) error) error {
+	draft, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".draft-*") // 0600
 	if err != nil {
 		return err
 	}
-	defer os.Remove(draft)
-	_, err = f.Write(data)
-	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+	defer os.Remove(draft.Name())
+	_, err = draft.Write(data)
+	if owner != nil {
+		err = errors.Join(err, ownAs(draft, owner))
+	}
+	if err := errors.Join(err, draft.Sync(), draft.Close()); err != nil {
 		return err
 	}
-	if err := publish(draft, path); err != nil {
+	if err := publish(draft.Name(), path); err != nil {
 		return err
 	}
 	parent, err := os.Open(filepath.Dir(path))
