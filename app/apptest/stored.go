@@ -154,13 +154,6 @@ func (w *World) NothingStored() {
 	})
 }
 
-func (w *World) Banks() []app.BankAccount {
-	w.T.Helper()
-	list, err := w.Services.Ledger.BankAccounts(context.Background(), 1)
-	Must(w.T, err)
-	return list
-}
-
 // Pay records money in on the bank account someAccount and gives the
 // transaction's id. id is the provider's.
 func (w *World) Pay(accountID int64, id, content string) int64 {
@@ -183,40 +176,5 @@ func (w *World) Attempts(accountID int64, n int) (list []delivery.Attempt) {
 		Must(w.T, err)
 		return len(list) >= n
 	})
-	return list
-}
-
-// Exhaust makes the attempts that are left of a webhook's deliveries at once;
-// all of them fail.
-func (w *World) Exhaust(webhookID int64, r delivery.Result) {
-	w.T.Helper()
-	ctx := context.Background()
-	for {
-		due, err := w.Services.Deliveries.Due(ctx, delivery.DueFilter{
-			WebhookID: webhookID, Retries: true, Limit: 100,
-		}, time.Now().Add(24*time.Hour))
-		Must(w.T, err)
-		if len(due) == 0 {
-			return
-		}
-		for _, o := range due {
-			r.StartedAt = time.Now()
-			_, err := w.Services.Deliveries.Settle(ctx, o, r)
-			Must(w.T, err)
-		}
-	}
-}
-
-func (w *World) Sources() []inbound.Source {
-	w.T.Helper()
-	list, err := w.Services.Inbound.Sources(context.Background(), 1)
-	Must(w.T, err)
-	return list
-}
-
-func (w *World) Webhooks() []delivery.Webhook {
-	w.T.Helper()
-	list, err := w.Services.Deliveries.Webhooks(context.Background(), 1)
-	Must(w.T, err)
 	return list
 }

@@ -347,14 +347,3 @@ func (w *World) PaymentRequest(in payment.RequestCreate) payment.Request {
 	Must(w.T, err)
 	return r
 }
-
-// CounterLink makes a link of the counter screen and gives its token.
-func (w *World) CounterLink(accountID int64, in payment.CounterLinkCreate) string {
-	w.T.Helper()
-	if in.Name == "" {
-		in.Name = "Quầy 1"
-	}
-	_, token, err := w.Services.Payments.CreateCounterLink(context.Background(), accountID, in, time.Now())
-	Must(w.T, err)
-	return token
-}

@@ -29,7 +29,7 @@ func TestAddressReached(t *testing.T) {
 	} {
 		w := webtest.NewWorld(t)
 		w.User(1, "lan", access.RoleOwner)
-		b := w.Serving(upkeep.Installation{BaseURL: c.base}).SignIn("lan")
+		b := serving(w, upkeep.Installation{BaseURL: c.base}).SignIn("lan")
 		for _, provider := range []string{"sepay", "capcom6", "native"} {
 			form := []string{"provider", provider, "name", provider}
 			if provider == "sepay" {

@@ -122,7 +122,7 @@ func TestAuditPage(t *testing.T) {
 	src, err := w.Services.Inbound.AddSource(t.Context(), 1, inbound.SourceAdd{Provider: "native", Name: "q"}, time.Now())
 	apptest.Must(t, err)
 	w.APIKey(access.ScopeFull)
-	w.CounterLink(1, payment.CounterLinkCreate{})
+	counterLink(w, 1, payment.CounterLinkCreate{})
 	for path, about := range map[string]string{
 		"/settings/users/2": "user&id=2", "/keys": "api_key&id=1", "/settings": "counter_link&id=1",
 		fmt.Sprint("/banks/", bank.ID):               fmt.Sprint("bank_account&id=", bank.ID),
@@ -175,7 +175,7 @@ func TestAuditLinks(t *testing.T) {
 	w.Stream(stream.Create{})
 	w.CodePattern("DH")
 	w.PaymentRequest(payment.RequestCreate{Amount: 5000, BankAccountID: 1, CashierID: 1})
-	w.Came(0, w.Sources()[0], apptest.Transfer{ID: "1", Number: "1", Account: apptest.SomeAccount, Amount: 1000})
+	w.Came(0, sourcesOf(w)[0], apptest.Transfer{ID: "1", Number: "1", Account: apptest.SomeAccount, Amount: 1000})
 	ctx := apptest.Acting(t.Context())
 	note := func(deed app.Deed, id int64) {
 		t.Helper()
@@ -384,7 +384,7 @@ func TestDeedsOfPages(t *testing.T) {
 	d.through("POST /banks/{id}/toggle", app.DeedBankAccountChange, 1, post(b, "/banks/1/toggle"))
 	w.Services.Ledger.ToggleBankAccount(t.Context(), 1, 1, time.Now())
 	file := statementHeader + "02/11/2026,77,A,,11.000\n"
-	sum := b.Upload("/transactions/import", "a.csv", file).Sum(t)
+	sum := sumOf(t, b.Upload("/transactions/import", "a.csv", file))
 	d.through("POST /transactions/import", app.DeedImportRecord, 1,
 		func() webtest.Answer { return b.Upload("/transactions/import", "a.csv", file, "sum", sum) })
 	d.through("POST /transactions/{id}/note", app.DeedTransactionNote, 1, post(b, "/transactions/1/note", "seen", "", "note", "x"))

@@ -41,14 +41,14 @@ func TestBankPages(t *testing.T) {
 	// The form says what it wants: sent twice it doesn't switch back.
 	for range 2 {
 		b.Post("/banks/1/toggle", "active", "0").Goes(t, "/banks/1")
-		if got := w.Banks()[0].Status; got != app.BankAccountInactive {
+		if got := bankAccountsOf(w)[0].Status; got != app.BankAccountInactive {
 			t.Errorf("switched off: %s", got)
 		}
 	}
 	b.Get("/banks").Shows(t, "Off: transactions are recorded")
 	b.Post("/banks/1/toggle", "active", "1").Goes(t, "/banks/1")
 	b.Post("/banks/1/unlink", "word", "1").WantStatus(t, http.StatusUnprocessableEntity)
-	if len(w.Banks()) != 1 {
+	if len(bankAccountsOf(w)) != 1 {
 		t.Fatal("unlinked by a wrong number")
 	}
 	b.Get("/banks/1/unlink").Shows(t, "Type the account number")
@@ -76,7 +76,7 @@ func TestBankPlanLimit(t *testing.T) {
 	b.Get("/banks").Hides(t, `href="/banks/new"`)
 	a := b.Post("/banks", "bank", "VCB", "account_number", "123", "account_name", "A")
 	a.Shows(t, app.ErrPlanLimit(1).(*app.Error).Text.EN, `value="123"`)
-	if len(w.Banks()) != 1 {
+	if len(bankAccountsOf(w)) != 1 {
 		t.Error("beyond the plan")
 	}
 }
@@ -135,7 +135,7 @@ func TestRefusedTurningOn(t *testing.T) {
 	}
 }
 
-var bankActions = []webtest.Action{
+var bankActions = []action{
 	{"GET", "/banks"}, {"POST", "/banks"}, {"GET", "/banks/new"}, {"GET", "/banks/%d"}, {"GET", "/banks/%d/qr.png"},
 	{"POST", "/banks/%d/toggle"},
 	{"GET", "/banks/%d/unlink"}, {"POST", "/banks/%d/unlink"},
@@ -146,7 +146,7 @@ func TestBankTenancyAndRoles(t *testing.T) {
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", access.RoleOwner)
 	b := w.Link("ACB", apptest.SomeAccount)
-	w.WantOwnersOnly(bankActions, b.ID, apptest.SomeAccount, func() string { return fmt.Sprint(w.Banks()) },
+	wantOwnersOnly(w, bankActions, b.ID, apptest.SomeAccount, func() string { return fmt.Sprint(bankAccountsOf(w)) },
 		"bank", "VCB", "account_number", apptest.SomeAccount, "account_name", "EVE", "active", "0")
 }
 
@@ -229,7 +229,7 @@ func TestReceivingForm(t *testing.T) {
 	b.Submit("/webhooks", "name", "till", "webhook_url", "https://shop.vn/till", "type", "IN", "receiving_number", "96247CISI1")
 	r, err := w.Services.Payments.PaymentRequest(t.Context(), 1, 1)
 	apptest.Must(t, err)
-	if hook := w.Webhooks()[0]; r.AccountNumber() != "96247CISI2" || hook.ReceivingNumber != "96247CISI1" {
+	if hook := webhooksOf(w)[0]; r.AccountNumber() != "96247CISI2" || hook.ReceivingNumber != "96247CISI1" {
 		t.Errorf("the request is paid to %s, the webhook hears of %s", r.AccountNumber(), hook.ReceivingNumber)
 	}
 	b.Get("/webhooks/1").Shows(t, "receiving number 96247CISI1")

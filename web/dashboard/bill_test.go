@@ -27,7 +27,7 @@ func TestBillIsShown(t *testing.T) {
 		_, err := w.Services.Ledger.UpdateAccount(t.Context(), 1, app.AccountUpdate{Name: &shop})
 		apptest.Must(t, err)
 		thu := w.User(1, "thu", access.RoleCashier)
-		cookies := w.SignIn("thu")
+		cookies := signInTo(w, "thu")
 		const expiry = 5 * time.Minute // a bill of the till has longer
 		bill := func() payment.Request {
 			t.Helper()
@@ -54,7 +54,7 @@ func TestBillIsShown(t *testing.T) {
 			t.Helper()
 			text := streams[1].Text()
 			text = text[strings.LastIndex(text, "event: display\n"):]
-			page := w.Send(cookies, "GET", "/till/display", nil).Body.String()
+			page := sendTo(w, cookies, "GET", "/till/display", nil).Body.String()
 			for _, text := range []string{text, page} {
 				if !strings.Contains(text, shown) || strings.Contains(text, hidden) {
 					t.Errorf("%s: the customer doesn't see %q, or %q: %s", what, shown, hidden, text)
@@ -91,7 +91,7 @@ func TestBillIsShown(t *testing.T) {
 		customerSees("it was cancelled", "Quán Lan", "<svg")
 		paid(w.World.World, "late", 200_005, cancelled.Code)
 		for path, tooMuch := range map[string]string{"/till/3": "too much: 5\u00a0₫", "/till/3/receipt": "<dt>Too much</dt><dd>5\u00a0₫"} {
-			if text := w.Send(cookies, "GET", path, nil).Body.String(); !strings.Contains(text, "Paid too late") ||
+			if text := sendTo(w, cookies, "GET", path, nil).Body.String(); !strings.Contains(text, "Paid too late") ||
 				!strings.Contains(text, tooMuch) {
 				t.Errorf("late and too much: %s shows %s", path, text)
 			}

@@ -47,8 +47,8 @@ func TestCounterLinkShowsMoneyInOnly(t *testing.T) {
 		apptest.Transfer{ID: "b", Number: "FTb", Account: "19354957", Amount: 700000, Content: "NGUOI KHAC", Date: today(w)})
 
 	nobody := w.Browser()
-	all, mine, sum := w.CounterLink(1, payment.CounterLinkCreate{}), w.CounterLink(1, payment.CounterLinkCreate{BankAccountID: one.ID}),
-		w.CounterLink(1, payment.CounterLinkCreate{BankAccountID: one.ID, ShowsTotal: true})
+	all, mine, sum := counterLink(w, 1, payment.CounterLinkCreate{}), counterLink(w, 1, payment.CounterLinkCreate{BankAccountID: one.ID}),
+		counterLink(w, 1, payment.CounterLinkCreate{BankAccountID: one.ID, ShowsTotal: true})
 	w.User(second, "minh", access.RoleOwner)
 	minh := w.Browser().SignIn("minh")
 	for _, c := range []struct {
@@ -113,7 +113,7 @@ func TestCounterOfRemoved(t *testing.T) {
 	w := webtest.NewWorld(t)
 	one := w.Link("ACB", "19354957")
 	w.Link("VCB", "700700")
-	screen := "/live/counter/" + w.CounterLink(1, payment.CounterLinkCreate{BankAccountID: one.ID})
+	screen := "/live/counter/" + counterLink(w, 1, payment.CounterLinkCreate{BankAccountID: one.ID})
 	l := w.Browser().Listen(screen + "?since=0")
 	for i, number := range []string{"700700", "19354957"} {
 		in, err := w.Services.Inbound.NewImport(t.Context(), inbound.ImportOptions{AccountID: 1, File: "a.csv"})
@@ -141,7 +141,7 @@ func TestCounterLive(t *testing.T) {
 	w := webtest.NewWorld(t)
 	one, _ := w.Link("ACB", "19354957"), w.Link("VCB", "700700")
 	native := w.Native()
-	token := w.CounterLink(1, payment.CounterLinkCreate{BankAccountID: one.ID, ShowsTotal: true})
+	token := counterLink(w, 1, payment.CounterLinkCreate{BankAccountID: one.ID, ShowsTotal: true})
 	nobody := w.Browser()
 	l := nobody.Listen("/live/counter/"+token+"?since=0", "Accept-Language", "vi")
 	l.Next("alive")
@@ -204,7 +204,7 @@ func TestCounterOrder(t *testing.T) {
 		}
 		add(fmt.Sprintf("OLD%d", i), ago(time.Hour+time.Duration(i)*time.Minute))
 	}
-	path := "/counter/" + w.CounterLink(1, payment.CounterLinkCreate{})
+	path := "/counter/" + counterLink(w, 1, payment.CounterLinkCreate{})
 	body := w.Browser().Get(path).Body
 	var shown []string
 	for _, found := range regexp.MustCompile(`"text"><bdi>([A-Z0-9]+)</bdi>`).FindAllStringSubmatch(body, -1) {
@@ -229,7 +229,7 @@ func TestCounterAnnouncesNews(t *testing.T) {
 	w := webtest.NewWorld(t)
 	w.Link("ACB", "19354957")
 	native := w.Native()
-	l := w.Browser().Listen("/live/counter/"+w.CounterLink(1, payment.CounterLinkCreate{})+"?since=0", "Accept-Language", "vi")
+	l := w.Browser().Listen("/live/counter/"+counterLink(w, 1, payment.CounterLinkCreate{})+"?since=0", "Accept-Language", "vi")
 	ago := func(d time.Duration) string { return app.FormatTime(time.Now().Add(-d), w.Services.Ledger.Zone()) }
 	for i, x := range []struct {
 		date string
@@ -256,7 +256,7 @@ func TestCounterAge(t *testing.T) {
 	w := webtest.NewWorld(t)
 	w.Link("ACB", "19354957")
 	native := w.Native()
-	l := w.Browser().Listen("/live/counter/" + w.CounterLink(1, payment.CounterLinkCreate{}) + "?since=0")
+	l := w.Browser().Listen("/live/counter/" + counterLink(w, 1, payment.CounterLinkCreate{}) + "?since=0")
 	since := regexp.MustCompile(`data-since="(\d+)"`)
 	for i, x := range []struct {
 		date string
@@ -302,7 +302,7 @@ func TestCounterManifest(t *testing.T) {
 	w := webtest.NewWorld(t)
 	w.User(1, "thungan", access.RoleCashier)
 	nobody := w.Browser()
-	link := "/counter/" + w.CounterLink(1, payment.CounterLinkCreate{Name: "Quầy <1>"})
+	link := "/counter/" + counterLink(w, 1, payment.CounterLinkCreate{Name: "Quầy <1>"})
 	for _, c := range []struct {
 		b          *webtest.Browser
 		path, name string
@@ -347,7 +347,7 @@ func TestCounterManyAtOnce(t *testing.T) {
 		w.Names(webtest.Recorded, native,
 			apptest.Transfer{ID: fmt.Sprint(i), Number: fmt.Sprint(i), Account: "19354957", Amount: int64(1000 + i), Date: today(w)})
 	}
-	l := w.Browser().Listen("/live/counter/" + w.CounterLink(1, payment.CounterLinkCreate{}) + "?since=0")
+	l := w.Browser().Listen("/live/counter/" + counterLink(w, 1, payment.CounterLinkCreate{}) + "?since=0")
 	for i := range n {
 		if e := l.Next("money"); !strings.Contains(e.Data, fmt.Sprintf("+1,0%02d", i)) {
 			t.Fatalf("event %d: %+v", i, e)
@@ -361,8 +361,8 @@ func TestCounterRevoked(t *testing.T) {
 	w.User(1, "lan", access.RoleOwner)
 	w.Link("ACB", "19354957")
 	lan, nobody := w.Browser().SignIn("lan"), w.Browser()
-	first, second, third := w.CounterLink(1, payment.CounterLinkCreate{}), w.CounterLink(1, payment.CounterLinkCreate{}),
-		w.CounterLink(1, payment.CounterLinkCreate{})
+	first, second, third := counterLink(w, 1, payment.CounterLinkCreate{}), counterLink(w, 1, payment.CounterLinkCreate{}),
+		counterLink(w, 1, payment.CounterLinkCreate{})
 	admin := w.Admin()
 	kept := nobody.Listen("/live/counter/" + third + "?since=0")
 	kept.Next("alive")
@@ -409,7 +409,7 @@ func TestCounterOfAUser(t *testing.T) {
 func TestCounterStreamsOfALink(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	greedy, other := w.CounterLink(1, payment.CounterLinkCreate{}), w.CounterLink(1, payment.CounterLinkCreate{})
+	greedy, other := counterLink(w, 1, payment.CounterLinkCreate{}), counterLink(w, 1, payment.CounterLinkCreate{})
 	nobody := w.Browser()
 	var open []*webtest.Listener
 	for range 20 {

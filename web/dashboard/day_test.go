@@ -170,9 +170,9 @@ func TestDayThatGoesOn(t *testing.T) {
 		for i, date := range []string{"1999-12-31 10:00:00", "2000-01-01 06:00:00"} {
 			w.Came(0, native, apptest.Transfer{ID: fmt.Sprint(i), Date: date, Amount: int64(i+1) * 1_000_000})
 		}
-		cookies := w.SignIn("lan")
+		cookies := signInTo(w, "lan")
 		get := func(path string) (int, string) {
-			a := w.Send(cookies, "GET", path, nil)
+			a := sendTo(w, cookies, "GET", path, nil)
 			return a.Code, html.UnescapeString(a.Body.String())
 		}
 		if _, page := get("/day"); strings.Contains(page, "this day:") || !strings.Contains(page, "+1,000,000\u00a0₫") {

@@ -28,7 +28,7 @@ func TestHistoryFilters(t *testing.T) {
 	good, bad := newMoody(t, 200, ""), newMoody(t, 503, "")
 	w.Webhook(good.url, delivery.WebhookAll)
 	b := w.Browser().SignIn("lan")
-	if a := b.Get("/deliveries"); len(a.Listed(t)) != 0 || !strings.Contains(a.Body, "Nothing sent yet.") {
+	if a := b.Get("/deliveries"); len(listed(t, a)) != 0 || !strings.Contains(a.Body, "Nothing sent yet.") {
 		t.Error("an empty history")
 	}
 	w.Pay(1, "1", "cà phê sữa đá")
@@ -59,7 +59,7 @@ func TestHistoryFilters(t *testing.T) {
 		{"page=2", nil},
 		{"unknown=1&status=", []string{"1", "2", "3"}},
 	} {
-		got := b.Open("/deliveries?" + c.query).Listed(t)
+		got := listed(t, b.Open("/deliveries?"+c.query))
 		if slices.Sort(got); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", c.query, got, c.want)
 		}
@@ -96,7 +96,7 @@ func TestHistoryPages(t *testing.T) {
 	path := "/deliveries?type=IN"
 	for page := 1; page <= 3; page++ {
 		a := b.Get(path)
-		all = append(all, a.Listed(t)...)
+		all = append(all, listed(t, a)...)
 		next := regexp.MustCompile(`rel="next" href="([^"]*)"`).FindStringSubmatch(a.Body)
 		if (next != nil) != (page < 3) {
 			t.Fatalf("page %d: the link to the next", page)
@@ -140,7 +140,7 @@ func TestHistoryIsTheOwners(t *testing.T) {
 	hook, _ := w.Webhook(receiver.url, delivery.WebhookAll)
 	transaction := w.Pay(1, "1", "secret content")
 	w.Attempts(1, 1)
-	w.Exhaust(hook.ID, serverError)
+	exhaust(w, hook.ID, serverError)
 	history := itoa(w.Attempts(1, 6)[0].ID)
 
 	lan, cashier, stranger, nobody := w.Browser().SignIn("lan"), w.Browser().SignIn("cashier"), w.Browser().SignIn("stranger"), w.Browser()
@@ -207,9 +207,9 @@ func TestHistoryRowOfADelivery(t *testing.T) {
 	w.Attempts(1, 1)
 	b := w.Browser().SignIn("lan")
 	b.Get("/transactions/"+itoa(transaction)).Shows(t, `<span class="pill pending">Will notify again at `, "(2/6)</span>")
-	w.Exhaust(hook.ID, serverError)
+	exhaust(w, hook.ID, serverError)
 	a := b.Get("/deliveries")
-	if got := a.Listed(t); !slices.Equal(got, []string{"1"}) {
+	if got := listed(t, a); !slices.Equal(got, []string{"1"}) {
 		t.Errorf("six attempts of one delivery are the rows %v", got)
 	}
 	a.Shows(t, "attempt\u00a06/6", "<bdi>\u200bDH1</bdi>")

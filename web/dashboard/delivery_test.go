@@ -62,7 +62,7 @@ func TestDeliveryPage(t *testing.T) {
 	}
 	_, err = w.Services.Deliveries.ToggleWebhook(context.Background(), 1, hook.ID, time.Now())
 	apptest.Must(t, err)
-	w.Exhaust(hook.ID, serverError)
+	exhaust(w, hook.ID, serverError)
 	page = b.Get("/deliveries/1")
 	for _, part := range []string{`<span class="pill failed">Could not notify</span>`, "⑥", "attempt\u00a06/6", "500 · 142\u00a0ms",
 		`action="/deliveries/1/resend"`, "DNS lookup 2\u00a0ms", `<rect class="wait"`} {

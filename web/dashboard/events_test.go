@@ -42,7 +42,7 @@ func TestEventLog(t *testing.T) {
 		"source_id=2":    {"4"}, "source_id=1&state=unassigned": {"3"}, "before=3": {"2", "1"},
 		"before=x": {"5", "4", "3", "2", "1"}, "before=1": nil,
 	} {
-		if got := b.Open("/inbound/events?" + query).Events(t); !slices.Equal(got, want) {
+		if got := eventsListed(t, b.Open("/inbound/events?"+query)); !slices.Equal(got, want) {
 			t.Errorf("%q: %v, want %v", query, got, want)
 		}
 	}
@@ -58,7 +58,7 @@ func TestEventLog(t *testing.T) {
 	next := "/inbound/events"
 	for next != "" {
 		a := b.Get(next)
-		all = append(all, a.Events(t)...)
+		all = append(all, eventsListed(t, a)...)
 		m := regexp.MustCompile(`rel="next" href="([^"]+)"`).FindStringSubmatch(a.Body)
 		if next = ""; m != nil {
 			next = strings.ReplaceAll(m[1], "&amp;", "&")
@@ -92,7 +92,7 @@ func TestEventActions(t *testing.T) {
 		http.StatusUnprocessableEntity)
 	b.Post("/banks", "bank", "ACB", "account_number", apptest.SomeAccount, "account_name", "A", "notify", "x").WantStatus(t,
 		http.StatusUnprocessableEntity)
-	if len(w.Banks()) != 0 {
+	if len(bankAccountsOf(w)) != 0 {
 		t.Fatal("linked by a form with a fault")
 	}
 	b.Post("/inbound/events/1/link", "bank", "ACB", "account_number", apptest.SomeAccount, "account_name", "NGUYEN VAN A", "notify",
@@ -161,7 +161,7 @@ func TestHostileEventsAreInert(t *testing.T) {
 	}
 	b.Get("/inbound/events/2").Shows(t, "\ufffd‹U+0000›‹U+202E›‹U+200B›<script>alert(1)</script>")
 	name := `"><script>alert(1)</script>`
-	b.Submit("/inbound/sources", "provider", "native", "name", name).Shown(t, w.URL)
+	urlAndSecret(t, b.Submit("/inbound/sources", "provider", "native", "name", name), w.URL)
 	for _, path := range []string{"/inbound", "/inbound/sources/2", "/inbound/sources/2/remove", "/inbound/sources/2/rotate",
 		"/inbound/events", "/inbound/refused"} {
 		if a := b.Get(path); a.Status != http.StatusOK || strings.Contains(a.Body, "<script>alert") {

@@ -35,7 +35,7 @@ func TestStreamsEndWithTheirSession(t *testing.T) {
 	t.Parallel()
 	ends := map[string]func(w webtest.Bubble, cookies map[string]*http.Cookie, u access.User) error{
 		"sign-out": func(w webtest.Bubble, cookies map[string]*http.Cookie, _ access.User) error {
-			w.Send(cookies, "POST", "/logout", nil)
+			sendTo(w, cookies, "POST", "/logout", nil)
 			return nil
 		},
 		"sign-out everywhere": func(w webtest.Bubble, _ map[string]*http.Cookie, u access.User) error {
@@ -60,7 +60,7 @@ func TestStreamsEndWithTheirSession(t *testing.T) {
 			webtest.InBubble(t, func(t *testing.T, w webtest.Bubble) {
 				w.User(1, "boss", access.RoleOwner)
 				u := w.User(1, "lan", access.RoleOwner)
-				cookies := w.SignIn("lan")
+				cookies := signInTo(w, "lan")
 				w.Pay(1, "before", "before it")
 				var streams []*webtest.PipeConn
 				for _, path := range streamPaths {
@@ -107,12 +107,12 @@ func TestStreamsSurviveTheStorage(t *testing.T) {
 	t.Parallel()
 	webtest.InBubble(t, func(t *testing.T, w webtest.Bubble) {
 		w.User(1, "lan", access.RoleOwner)
-		cookies := w.SignIn("lan")
+		cookies := signInTo(w, "lan")
 		page, hangUp := w.Open(cookies, "/live", false)
 		defer hangUp()
 		counter, hangUp := w.Open(cookies, "/live/counter?since=0", false)
 		defer hangUp()
-		link, hangUp := w.Open(nil, "/live/counter/"+w.CounterLink(1, payment.CounterLinkCreate{})+"?since=0", false)
+		link, hangUp := w.Open(nil, "/live/counter/"+counterLink(w.World, 1, payment.CounterLinkCreate{})+"?since=0", false)
 		defer hangUp()
 		streams := []*webtest.PipeConn{page, counter, link}
 		file, err := sql.Open("sqlite", w.Path)
@@ -171,7 +171,7 @@ func TestStreamsSurviveAPanic(t *testing.T) {
 		var log bytes.Buffer
 		w.Handler = web.New(web.Config{Services: w.Services, Version: "test", Logger: slog.New(slog.NewTextHandler(&log, nil))})
 		w.User(1, "lan", access.RoleOwner)
-		c, hangUp := w.Open(w.SignIn("lan"), "/live", false)
+		c, hangUp := w.Open(signInTo(w, "lan"), "/live", false)
 		store.panics.Store(true)
 		time.Sleep(5 * time.Second)
 		before := lastPosition(c)
@@ -195,7 +195,7 @@ func TestStreamOfASlowReader(t *testing.T) {
 	t.Parallel()
 	webtest.InBubble(t, func(t *testing.T, w webtest.Bubble) {
 		w.User(1, "lan", access.RoleOwner)
-		cookies := w.SignIn("lan")
+		cookies := signInTo(w, "lan")
 		for _, path := range streamPaths {
 			w.Pay(1, path, path)
 			begun := time.Now()
@@ -228,7 +228,7 @@ func TestPositionHidesCounts(t *testing.T) {
 		var positions []string
 		for range 2 {
 			w.Handler = web.New(web.Config{Services: w.Services, Version: "test", Logger: slog.New(slog.DiscardHandler)})
-			c, hangUp := w.Open(w.SignIn("lan"), "/live", false)
+			c, hangUp := w.Open(signInTo(w, "lan"), "/live", false)
 			time.Sleep(time.Second)
 			synctest.Wait()
 			positions = append(positions, lastPosition(c))
@@ -247,7 +247,7 @@ func TestLivePageHearsOfChanges(t *testing.T) {
 	webtest.InBubble(t, func(t *testing.T, w webtest.Bubble) {
 		w.User(1, "lan", access.RoleOwner)
 		hook, _ := w.Webhook("https://shop.example.vn/baoco", delivery.WebhookAll)
-		cookies := w.SignIn("lan")
+		cookies := signInTo(w, "lan")
 		c, hangUp := w.Open(cookies, "/live", false)
 		defer hangUp()
 		known := map[string]bool{}
@@ -260,7 +260,7 @@ func TestLivePageHearsOfChanges(t *testing.T) {
 				t.Errorf("no new position was heard of:\n%s", c.Text())
 			}
 			known[position] = true
-			page := w.Send(cookies, "GET", "/transactions", nil).Body.String()
+			page := sendTo(w, cookies, "GET", "/transactions", nil).Body.String()
 			if !strings.Contains(page, `data-live="`+position+`"`) {
 				t.Errorf("the page was made with another position than %s", position)
 			}
@@ -293,8 +293,8 @@ func TestLivePageLeavesTheFlash(t *testing.T) {
 	webtest.InBubble(t, func(t *testing.T, w webtest.Bubble) {
 		w.User(1, "lan", access.RoleOwner)
 		hook, _ := w.Webhook("https://shop.example.vn/baoco", delivery.WebhookAll)
-		cookies := w.SignIn("lan")
-		w.Send(cookies, "POST", fmt.Sprintf("/webhooks/%d/toggle", hook.ID), nil)
+		cookies := signInTo(w, "lan")
+		sendTo(w, cookies, "POST", fmt.Sprintf("/webhooks/%d/toggle", hook.ID), nil)
 		load := func(live string) string {
 			r := httptest.NewRequest("GET", "/webhooks", nil)
 			r.Header.Set("X-Live", live)
@@ -317,7 +317,7 @@ func TestLivePageLeavesTheFlash(t *testing.T) {
 func TestStreamOfHostileText(t *testing.T) {
 	t.Parallel()
 	webtest.InBubble(t, func(t *testing.T, w webtest.Bubble) {
-		c, hangUp := w.Open(nil, "/live/counter/"+w.CounterLink(1, payment.CounterLinkCreate{})+"?since=0", false)
+		c, hangUp := w.Open(nil, "/live/counter/"+counterLink(w.World, 1, payment.CounterLinkCreate{})+"?since=0", false)
 		defer hangUp()
 		for i, end := range []string{"\r", "\r\r", "\n\n", "\r\n\r\n"} {
 			w.Pay(1, strconv.Itoa(i), "CK"+end+"id: 9000"+end+"event: ended"+end+"data: x")
@@ -361,7 +361,7 @@ func TestStreamsAreBounded(t *testing.T) {
 		}
 		w.User(1, "lan", access.RoleOwner)
 		w.User(1, "mai", access.RoleOwner)
-		lan, mai := w.SignIn("lan"), w.SignIn("mai")
+		lan, mai := signInTo(w, "lan"), signInTo(w, "mai")
 		if n := open(lan, streamPaths[0], 15) + open(lan, streamPaths[1], 6); n != 20 {
 			t.Errorf("one user holds %d", n)
 		}
@@ -370,7 +370,7 @@ func TestStreamsAreBounded(t *testing.T) {
 		}
 		links := func(account int64, n, each int) (begun int) {
 			for range n {
-				begun += open(nil, "/live/counter/"+w.CounterLink(account, payment.CounterLinkCreate{})+"?since=0", each)
+				begun += open(nil, "/live/counter/"+counterLink(w.World, account, payment.CounterLinkCreate{})+"?since=0", each)
 			}
 			return begun
 		}

@@ -43,7 +43,7 @@ func TestExportFilters(t *testing.T) {
 	hostile := "'=HYPERLINK(\"http://evil.vn\") +1" // on one line
 	check := func(query string, want ...string) {
 		t.Helper()
-		if diff := cmp.Diff(want, b.Get(exportPath+"?format=csv&"+query).Contents(t)); diff != "" {
+		if diff := cmp.Diff(want, exportedContents(t, b.Get(exportPath+"?format=csv&"+query))); diff != "" {
 			t.Errorf("%s: %s", query, diff)
 		}
 	}
@@ -59,7 +59,7 @@ func TestExportFilters(t *testing.T) {
 	check("min=1549001")
 	check("delivery_state=pending", "bún chả", hostile)
 	check("delivery_state=failed")
-	w.Exhaust(hook.ID, serverError)
+	exhaust(w, hook.ID, serverError)
 	check("delivery_state=failed&q=bun", "bún chả")
 	check("page=7&until=1&q=bun", "bún chả")
 	for _, query := range []string{"", "format=pdf", "format=csv&min=x", "format=csv&max=0", "format=csv&min=1.5", "format=csv&min=1.549.00",
@@ -120,7 +120,7 @@ func TestExportIsOfTheAccount(t *testing.T) {
 	if a := cashier.Get("/transactions"); strings.Contains(a.Body, exportPath) {
 		t.Error("the cashier is offered the export")
 	}
-	if a := stranger.Get(exportPath + "?format=csv"); len(a.Contents(t)) != 0 {
+	if a := stranger.Get(exportPath + "?format=csv"); len(exportedContents(t, a)) != 0 {
 		t.Errorf("a stranger got\n%s", a.Body)
 	}
 	if a := stranger.Get(exportPath + "?format=csv&bank_account_id=" + itoa(bank.ID)); a.Status == http.StatusOK {

@@ -71,10 +71,10 @@ func TestGuide(t *testing.T) {
 	b.Get("/guide?step=source&provider=native").Shows(t, `action="/inbound/sources"`, `name="guide" value="1"`)
 	b.Submit("/inbound/sources", "guide", "1", "provider", "sepay", "name", "SePay").Shows(t, `id="step-source"`, `id="auth-problem"`)
 	added := b.Submit("/inbound/sources", "guide", "1", "provider", "native", "name", "till")
-	_, secret := added.Shown(t, w.URL)
+	_, secret := urlAndSecret(t, added, w.URL)
 	added.Shows(t, `action="/guide"`)
 	waiting := b.Get("/guide")
-	waiting.Shows(t, "Waiting for the first call", w.Sources()[0].URLPath(), "Send each call with the header Authorization: Bearer")
+	waiting.Shows(t, "Waiting for the first call", sourcesOf(w)[0].URLPath(), "Send each call with the header Authorization: Bearer")
 	waiting.Hides(t, secret, "X-Webhook-Signature")
 	check("source:waiting codes:open webhook:later alerts:later backup:later counter:later")
 	b.Get("/guide").Shows(t, `action="/settings/codes"`, "Use DH + 6 digits")
@@ -97,7 +97,7 @@ func TestGuide(t *testing.T) {
 	w.Record("by hand")
 	b.Get("/guide").Shows(t, "Waiting for the first payment") // what a source brings
 
-	w.Came(0, w.Sources()[0], apptest.Transfer{ID: "1", Number: "1", Account: "19354957", Amount: 150_000})
+	w.Came(0, sourcesOf(w)[0], apptest.Transfer{ID: "1", Number: "1", Account: "19354957", Amount: 150_000})
 	check("alerts:open backup:later counter:later")
 	b.Get("/guide").Shows(t, "150,000", `href="/transactions/2"`)
 	w.Change(`UPDATE sources SET last_transaction_at = NULL`) // as of what waited for its bank account

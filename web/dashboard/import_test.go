@@ -45,7 +45,7 @@ func TestImportPages(t *testing.T) {
 	if w.WantTransactions(0); strings.Contains(a.Body, "<script>alert") || strings.Contains(a.Body, "<script>x") {
 		t.Error("a file's text is a script")
 	}
-	sum := a.Sum(t)
+	sum := sumOf(t, a)
 	// Another file than the one that was looked at is looked at.
 	a = b.Upload("/transactions/import", "b.csv", file+"03/11/2026,80,KHAC,,7.000\n", "sum", sum, "notify", "1")
 	a.Shows(t, "not those you checked", "3 new transactions")
@@ -56,7 +56,7 @@ func TestImportPages(t *testing.T) {
 		t.Errorf("%d deliveries nobody asked for", n)
 	}
 	b.Upload("/transactions/import", "a.csv", file, "sum", sum).Shows(t, "Duplicates</dt><dd>2<")
-	b.Upload("/transactions/import", "b.csv", file+"03/11/2026,80,KHAC,,7.000\n", "sum", a.Sum(t), "notify", "1").Shows(t,
+	b.Upload("/transactions/import", "b.csv", file+"03/11/2026,80,KHAC,,7.000\n", "sum", sumOf(t, a), "notify", "1").Shows(t,
 		"Notifications sent to your shop</dt><dd>1<")
 	w.WantTransactions(3)
 	if n := w.Rows("deliveries"); n != 1 {
@@ -122,9 +122,9 @@ func TestImportKeepsTheFile(t *testing.T) {
 	key := held(a)
 	a = lan.Upload("/transactions/import", "", "", "held", key, "bank_account_id", "2")
 	a.Shows(t, "1 new transaction", "<bdi>a.csv</bdi>")
-	hoa.Upload("/transactions/import", "", "", "held", key, "bank_account_id", "2", "sum", a.Sum(t)).Shows(t, "no longer kept here")
+	hoa.Upload("/transactions/import", "", "", "held", key, "bank_account_id", "2", "sum", sumOf(t, a)).Shows(t, "no longer kept here")
 	w.WantTransactions(0)
-	lan.Upload("/transactions/import", "", "", "held", key, "bank_account_id", "2", "sum", a.Sum(t)).Shows(t, "File imported")
+	lan.Upload("/transactions/import", "", "", "held", key, "bank_account_id", "2", "sum", sumOf(t, a)).Shows(t, "File imported")
 	w.WantTransactions(1)
 	lan.Upload("/transactions/import", "", "", "held", key, "bank_account_id", "2").Shows(t, "no longer kept here")
 	// Another file that is chosen counts, and takes the place of the first.
@@ -163,10 +163,10 @@ func TestImportColumns(t *testing.T) {
 	a.Shows(t, "2 new transactions", "+5,000\u00a0₫ money in", "−7,000\u00a0₫ money out", `<option value="credit" selected>`)
 	w.WantTransactions(0)
 	// Other columns than those that were looked at are looked at.
-	send("column-A", "date", "column-B", "content", "column-C", "debit", "column-D", "credit", "sum", a.Sum(t)).Shows(t,
+	send("column-A", "date", "column-B", "content", "column-C", "debit", "column-D", "credit", "sum", sumOf(t, a)).Shows(t,
 		"not those you checked", "−5,000\u00a0₫ money out")
 	w.WantTransactions(0)
-	send(append(columns, "sum", a.Sum(t))...).Shows(t, "File imported")
+	send(append(columns, "sum", sumOf(t, a))...).Shows(t, "File imported")
 	if list := w.WantTransactions(2); list[0].Type == list[1].Type {
 		t.Errorf("%+v", list)
 	}
@@ -186,11 +186,11 @@ func TestImportDifferences(t *testing.T) {
 	file := statementHeader + "02/11/2026,77,A,11.000,\n,,Tổng cộng,12.000,\n"
 	a := b.Upload(path, "a.csv", file)
 	a.Shows(t, "Line 4: the total is 12.000, but the rows make 11.000", `name="accept_differences"`, "1 new transaction")
-	refused := b.Upload(path, "a.csv", file, "sum", a.Sum(t))
+	refused := b.Upload(path, "a.csv", file, "sum", sumOf(t, a))
 	refused.WantStatus(t, http.StatusUnprocessableEntity)
 	refused.Shows(t, "Line 4: the total is 12.000")
 	w.WantTransactions(0)
-	b.Upload(path, "a.csv", file, "sum", a.Sum(t), "accept_differences", "1").Shows(t, "File imported")
+	b.Upload(path, "a.csv", file, "sum", sumOf(t, a), "accept_differences", "1").Shows(t, "File imported")
 	w.WantTransactions(1)
 }
 
@@ -209,13 +209,13 @@ func TestImportAsManyRowsAsThereMayBe(t *testing.T) {
 		fmt.Fprintf(&file, "%02d/10/2026,%d,THANH TOAN DON HANG %d,,5.000\n", i%28+1, i, i)
 	}
 	b := w.Browser().SignIn("lan")
-	sum := b.Upload("/transactions/import", "a.csv", file.String()).Sum(t)
+	sum := sumOf(t, b.Upload("/transactions/import", "a.csv", file.String()))
 	began := time.Now()
 	b.Upload("/transactions/import", "a.csv", file.String(), "sum", sum).Shows(t, "Recorded</dt><dd><strong>10,000<")
 	t.Logf("10,000 rows in %v", time.Since(began))
 }
 
-var importActions = []webtest.Action{
+var importActions = []action{
 	{"GET", "/transactions/import"}, {"POST", "/transactions/import"}, {"GET", "/transactions/import/%d/undo"},
 	{"POST", "/transactions/import/%d/undo"},
 }
@@ -227,9 +227,9 @@ func TestImportTenancyAndRoles(t *testing.T) {
 	w.Link("ACB", apptest.SomeAccount)
 	owner := w.Browser().SignIn("lan")
 	mine := statementHeader + "01/11/2026,76,A,,11.000\n"
-	owner.Upload("/transactions/import", "mine.csv", mine, "sum", owner.Upload("/transactions/import", "mine.csv", mine).Sum(t)).Shows(t,
+	owner.Upload("/transactions/import", "mine.csv", mine, "sum", sumOf(t, owner.Upload("/transactions/import", "mine.csv", mine))).Shows(t,
 		`href="/transactions/import/1/undo"`)
-	w.WantOwnersOnly(importActions, 1, apptest.SomeAccount, func() string { return fmt.Sprint(w.Rows("transactions")) })
+	wantOwnersOnly(w, importActions, 1, apptest.SomeAccount, func() string { return fmt.Sprint(w.Rows("transactions")) })
 	file := statementHeader + "02/11/2026,77,A,,11.000\n"
 	cashier, stranger := w.Browser().SignIn("cashier"), w.Browser().SignIn("stranger")
 	if a := cashier.Get("/transactions"); strings.Contains(a.Body, "/transactions/import") {
@@ -239,7 +239,7 @@ func TestImportTenancyAndRoles(t *testing.T) {
 	a := stranger.Upload("/transactions/import", "a.csv", file)
 	a.Shows(t, "is not linked", "There is nothing new to import.")
 	a.Hides(t, `name="sum"`)
-	stranger.Upload("/transactions/import", "a.csv", file, "sum", owner.Upload("/transactions/import", "a.csv", file).Sum(t)).Shows(t,
+	stranger.Upload("/transactions/import", "a.csv", file, "sum", sumOf(t, owner.Upload("/transactions/import", "a.csv", file))).Shows(t,
 		"Recorded</dt><dd><strong>0<")
 	stranger.Upload("/transactions/import", "a.csv", file, "bank_account_id", "1").WantStatus(t, http.StatusUnprocessableEntity)
 	w.WantTransactions(1)
@@ -255,7 +255,7 @@ func TestImportTenancyAndRoles(t *testing.T) {
 	owner.Get("/transactions/import").Shows(t, "transactions removed: 1, kept: 0.", "Undone ·")
 	// What the shop was told of stays, and the page doesn't say otherwise.
 	w.Webhook("https://shop.example.vn/baoco", delivery.WebhookAll)
-	owner.Upload("/transactions/import", "mine.csv", mine, "notify", "1", "sum", owner.Upload("/transactions/import", "mine.csv", mine).Sum(t))
+	owner.Upload("/transactions/import", "mine.csv", mine, "notify", "1", "sum", sumOf(t, owner.Upload("/transactions/import", "mine.csv", mine)))
 	owner.Post("/transactions/import/2/undo")
 	w.WantTransactions(1)
 	owner.Get("/transactions/import").Shows(t, "transactions removed: 0, kept: 1.", "Undone, but these stay: 1 transaction ·")

@@ -260,7 +260,7 @@ func limitWorld(w webtest.Bubble) {
 			delivery.WebhookCreate{Name: tag + " shop", URL: "https://" + strings.ToLower(tag) + ".example.vn/", Type: delivery.WebhookIn,
 				BankAccountIDs: []int64{bankID}}, now)
 		apptest.Must(w.T, err)
-		w.CounterLink(1, payment.CounterLinkCreate{Name: tag + " counter", BankAccountID: bankID, ShowsTotal: true})
+		counterLink(w.World, 1, payment.CounterLinkCreate{Name: tag + " counter", BankAccountID: bankID, ShowsTotal: true})
 		for i, x := range []apptest.Transfer{
 			{Date: (today - 70).String() + " 09:00:00", Amount: least}, {Date: (today - 1).String() + " 05:00:00", Amount: amount},
 			{Date: today.String() + " 00:00:01", Amount: amount},
@@ -269,7 +269,7 @@ func limitWorld(w webtest.Bubble) {
 			x.ID, x.Account, x.Content, x.Number = fmt.Sprint(tag, i), account, tag+"PAY DH"+strconv.Itoa(i), "FT"+tag+strconv.Itoa(i)
 			w.Came(0, source, x)
 		}
-		w.Exhaust(hook.ID, serverError)
+		exhaust(w.World, hook.ID, serverError)
 		last := w.Transactions()
 		apptest.Must(w.T,
 			w.Services.Ledger.SetNote(ctx, 1, last[len(last)-1].ID, "", app.Note{Text: tag + "NOTE", ChangedAt: now, ChangedBy: "lan"}))
@@ -308,9 +308,9 @@ func moreHidden(w webtest.Bubble) {
 		w.Services.Ledger.SetNote(ctx, 1, last[len(last)-1].ID, "", app.Note{Text: "ZULUNOTE PAY", ChangedAt: now, ChangedBy: "lan"}))
 	w.Change(`INSERT INTO bank_account_balances (bank_account_id, day, amount, at, source_id) VALUES (770001, ?, 7654321, ?, ?)`, int64(today),
 		now.Unix(), native.ID)
-	for _, hook := range w.Webhooks() {
+	for _, hook := range webhooksOf(w.World) {
 		if slices.Equal(hook.BankAccountIDs, []int64{770001}) {
-			w.Exhaust(hook.ID, serverError)
+			exhaust(w.World, hook.ID, serverError)
 		}
 	}
 	another := w.PaymentRequest(payment.RequestCreate{Amount: 6_100_001, BankAccountID: 770001, Reference: "ZULUPAY"})
@@ -340,7 +340,7 @@ func limitedAnswer(w webtest.Bubble, cookies map[string]*http.Cookie, method, ad
 		values, err := url.ParseQuery(form)
 		apptest.Must(w.T, err)
 		values.Set("once", fmt.Sprint(time.Now().Unix(), "-", rand.Text()))
-		a := w.Send(maps.Clone(cookies), method, path, values)
+		a := sendTo(w, maps.Clone(cookies), method, path, values)
 		status, header, body = a.Code, a.Header(), a.Body.String()
 	}
 	id := header.Get("X-Request-Id")
@@ -417,7 +417,7 @@ func TestLimitedUsers(t *testing.T) {
 			if u.name == "none" { // a limit of which nothing is left
 				w.Change(`DELETE FROM user_bank_accounts WHERE user_id = ?`, made.ID)
 			}
-			u.cookies = w.SignIn(u.name)
+			u.cookies = signInTo(w, u.name)
 		}
 		before := askTwice(w, users, limitedRoutes, moreHidden)
 		lines := map[string]bool{}
@@ -545,7 +545,7 @@ func TestLimitedToReceivingNumber(t *testing.T) {
 			_, err := w.Services.Access.LimitUser(ctx, 1, w.User(1, u.name, role).ID,
 				access.BankAccountLimit{On: true, IDs: []int64{1}, ReceivingNumber: "VAOWN"})
 			apptest.Must(t, err)
-			u.cookies = w.SignIn(u.name)
+			u.cookies = signInTo(w, u.name)
 			users = append(users, u)
 		}
 		routes := maps.Clone(limitedRoutes)
@@ -574,10 +574,10 @@ func TestLimitedToReceivingNumber(t *testing.T) {
 			}
 		}
 		// A request by such a user is for the number, or refused.
-		cookies := w.SignIn("cashier")
+		cookies := signInTo(w, "cashier")
 		post := func() *httptest.ResponseRecorder {
-			once := regexp.MustCompile(`name="once" value="([^"]*)"`).FindStringSubmatch(w.Send(cookies, "GET", "/till", nil).Body.String())
-			return w.Send(cookies, "POST", "/till", url.Values{"amount": {"5000"}, "once": {once[1]}})
+			once := regexp.MustCompile(`name="once" value="([^"]*)"`).FindStringSubmatch(sendTo(w, cookies, "GET", "/till", nil).Body.String())
+			return sendTo(w, cookies, "POST", "/till", url.Values{"amount": {"5000"}, "once": {once[1]}})
 		}
 		bill := post()
 		page, err := w.Services.Payments.PaymentRequests(ctx, 1, payment.Filter{Page: app.Page{Number: 1, Size: 1}}, time.Now())
@@ -664,7 +664,7 @@ func TestLimitedStreams(t *testing.T) {
 			apptest.Must(t, err)
 		}
 		limit(1, 550001)
-		cookies := w.SignIn("thu")
+		cookies := signInTo(w, "thu")
 		var streams []*webtest.PipeConn
 		for _, path := range []string{"/live", "/live/counter?since=99006"} {
 			c, hangUp := w.Open(cookies, path, false)
@@ -720,7 +720,7 @@ func TestLimitedStreams(t *testing.T) {
 		if !export.HasEnded() || strings.Contains(export.Text(), "YANKEE") {
 			t.Error("an export goes on with the limit of before")
 		}
-		if page := w.Send(cookies, "GET", "/transactions", nil).Body.String(); !strings.Contains(page, "ALPHA") ||
+		if page := sendTo(w, cookies, "GET", "/transactions", nil).Body.String(); !strings.Contains(page, "ALPHA") ||
 			strings.Contains(page, "YANKEE") {
 			t.Errorf("the next request has the limit of before: %s", page)
 		}
@@ -799,7 +799,7 @@ func TestLimitForm(t *testing.T) {
 	w.Pay(1, "1", "not for thu")
 	till.Get("/transactions").Hides(t, "not for thu")
 	// The link of a counter screen shows what it says, whoever opens it.
-	till.Get("/counter/"+w.CounterLink(1, payment.CounterLinkCreate{Name: "Quầy"})).Shows(t, "not for thu")
+	till.Get("/counter/"+counterLink(w, 1, payment.CounterLinkCreate{Name: "Quầy"})).Shows(t, "not for thu")
 
 	// An unlinked bank account widens nothing, and can be taken out.
 	w.Unlinks(2)

@@ -84,7 +84,7 @@ func TestWebhookWithoutSecret(t *testing.T) {
 
 	form := b.Get("/webhooks/1/rotate")
 	form.Shows(t, "The old secret is lost", `type="hidden" name="overlap_hours" value="0"`)
-	secret := b.Post("/webhooks/1/rotate", "overlap_hours", "0", "once", form.Once(t)).SecretOf(t)
+	secret := secretOf(t, b.Post("/webhooks/1/rotate", "overlap_hours", "0", "once", form.Once(t)))
 	w.Attempts(1, 2)
 	call := receiver.calls()[1]
 	if got := call.header.Get("X-Webhook-Signature"); got != delivery.Signature(secret, []byte(call.body)) {

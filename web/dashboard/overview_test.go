@@ -171,7 +171,7 @@ func TestNewestAfterAnImport(t *testing.T) {
 	for n := range 10 {
 		file += fmt.Sprintf("%s,%d,OLD %d,,5.000\n", time.Now().In(w.Services.Ledger.Zone()).AddDate(0, 0, -1).Format("02/01/2006"), n, n)
 	}
-	sum := b.Upload("/transactions/import", "a.csv", file).Sum(t)
+	sum := sumOf(t, b.Upload("/transactions/import", "a.csv", file))
 	b.Upload("/transactions/import", "a.csv", file, "sum", sum).Shows(t, "File imported")
 	b.Get("/").Shows(t, "DH-TODAY", "OLD 9")
 }

@@ -28,7 +28,7 @@ func TestPendingDeliveries(t *testing.T) {
 	w.User(w.SecondAccount(), "minh", access.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
 	b := w.Browser().SignIn("lan")
-	if a := b.Get("/deliveries?status=waiting"); len(a.Listed(t)) != 0 || !strings.Contains(a.Body, "No deliveries are waiting.") {
+	if a := b.Get("/deliveries?status=waiting"); len(listed(t, a)) != 0 || !strings.Contains(a.Body, "No deliveries are waiting.") {
 		t.Error("an empty queue")
 	}
 	bad := newMoody(t, 503, "")
@@ -59,7 +59,7 @@ func TestPendingDeliveries(t *testing.T) {
 		{"&from=2000-01-01", []string{"2", "3", "1"}},
 		{"&page=2", nil},
 	} {
-		if got := b.Get("/deliveries?status=waiting" + c.query).Listed(t); !slices.Equal(got, c.want) {
+		if got := listed(t, b.Get("/deliveries?status=waiting"+c.query)); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", c.query, got, c.want)
 		}
 	}
@@ -90,16 +90,16 @@ func TestPendingDeliveries(t *testing.T) {
 	if a := cashier.Get("/"); strings.Contains(a.Body, "3 waiting") || strings.Contains(a.Body, "/deliveries") {
 		t.Error("the cashier's overview")
 	}
-	if a := minh.Get("/deliveries?status=waiting"); len(a.Listed(t)) != 0 {
+	if a := minh.Get("/deliveries?status=waiting"); len(listed(t, a)) != 0 {
 		t.Error("another account's queue is shown")
 	}
 	minh.Get("/deliveries?status=waiting&webhook_id=1").WantStatus(t, http.StatusUnprocessableEntity)
 	// What was received or given up waits no more, nor what a deleted webhook
 	// was to be told.
-	w.Exhaust(2, serverError)
+	exhaust(w, 2, serverError)
 	apptest.Must(t, w.Services.Deliveries.DeleteWebhook(ctx, 1, paused.ID, time.Now()))
-	if a := b.Get("/deliveries?status=waiting"); len(a.Listed(t)) != 0 {
-		t.Errorf("after all: %v", a.Listed(t))
+	if a := b.Get("/deliveries?status=waiting"); len(listed(t, a)) != 0 {
+		t.Errorf("after all: %v", listed(t, a))
 	}
 }
 

@@ -32,8 +32,8 @@ func failing(t *testing.T) (*webtest.World, *moody, *webtest.Browser) {
 		w.Pay(1, strconv.Itoa(i), fmt.Sprintf("don hang %d", i))
 	}
 	w.Attempts(1, 6)
-	w.Exhaust(1, serverError)
-	w.Exhaust(2, serverError)
+	exhaust(w, 1, serverError)
+	exhaust(w, 2, serverError)
 	return w, receiver, w.Browser().SignIn("lan")
 }
 
@@ -96,7 +96,7 @@ func TestResendToDeletedIsNotOffered(t *testing.T) {
 	w.Attempts(1, 38)
 	b.Get("/transactions/1").Shows(t, "Resend")
 	b.Get("/deliveries/1").Shows(t, `<p class="problem">`, "Resend</button>")
-	for _, hook := range w.Webhooks() {
+	for _, hook := range webhooksOf(w) {
 		apptest.Must(t, w.Services.Deliveries.DeleteWebhook(t.Context(), 1, hook.ID, time.Now()))
 	}
 	for _, id := range []string{"1", "4"} { // failed, and cancelled
@@ -269,7 +269,7 @@ func TestResendBounds(t *testing.T) {
 		apptest.Must(t, err)
 		return total == all
 	})
-	w.Exhaust(hook.ID, serverError)
+	exhaust(w, hook.ID, serverError)
 	b := w.Browser().SignIn("lan")
 	if page := b.Get("/").Body; !strings.Contains(page, "More than 100 deliveries failed in the last 24 hours") {
 		t.Error("the overview doesn't say so")

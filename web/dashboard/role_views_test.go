@@ -43,7 +43,7 @@ func roleWorld(w *webtest.World, today app.Day) {
 		_, err := w.Services.Deliveries.Settle(w.T.Context(), o, r)
 		apptest.Must(w.T, err)
 	}
-	w.Exhaust(1, serverError)
+	exhaust(w, 1, serverError)
 	w.Came(0, native, apptest.Transfer{ID: "waits", Account: "777777", Content: "WAITS FOR AN ACCOUNT", Amount: 4_444})
 }
 
@@ -75,7 +75,7 @@ func TestRoleViews(t *testing.T) {
 		roleWorld(w.World, app.DayOf(time.Now(), w.Services.Ledger.Zone()))
 		for _, role := range slices.Backward(access.Roles) { // forms of those who may more change things
 			w.User(1, string(role), role)
-			cookies := w.SignIn(string(role))
+			cookies := signInTo(w, string(role))
 			var all strings.Builder
 			for path, page := range crawl(t, w, cookies) {
 				all.WriteString(page)
@@ -117,7 +117,7 @@ func crawl(t *testing.T, w webtest.Bubble, cookies map[string]*http.Cookie) map[
 			strings.HasPrefix(path, "/settings/audit/export") {
 			method = "HEAD" // a bubble's answers have no deadlines
 		}
-		a := w.Send(cookies, method, path, nil)
+		a := sendTo(w, cookies, method, path, nil)
 		page := html.UnescapeString(a.Body.String())
 		pages[path] = page
 		if a.Code != http.StatusOK && path != "/deliveries/resend" && path != "/transactions/chosen" { // they need a choice
@@ -130,7 +130,7 @@ func crawl(t *testing.T, w webtest.Bubble, cookies map[string]*http.Cookie) map[
 			// Who may not is refused with 403 before anything is read. A bubble has no
 			// network for a test of a webhook.
 			if action != "/logout" && action != "/settings/sign-out" && !strings.HasSuffix(action, "/test") {
-				if answer := w.Send(cookies, "POST", action, url.Values{"once": {"expired"}}); answer.Code == http.StatusForbidden {
+				if answer := sendTo(w, cookies, "POST", action, url.Values{"once": {"expired"}}); answer.Code == http.StatusForbidden {
 					t.Errorf("a form on %s may not be sent: %s", path, action)
 				}
 			}
@@ -153,15 +153,15 @@ func TestCashierSeesOnlyToday(t *testing.T) {
 		zone := w.Services.Ledger.Zone()
 		today := app.DayOf(time.Now(), zone)
 		roleWorld(w.World, today)
-		w.Came(0, w.Sources()[0], apptest.Transfer{ID: "ahead", Content: "CLOCK AHEAD", Date: today.String() + " 23:59:59", Amount: 1_000})
+		w.Came(0, sourcesOf(w.World)[0], apptest.Transfer{ID: "ahead", Content: "CLOCK AHEAD", Date: today.String() + " 23:59:59", Amount: 1_000})
 		for id := range int64(3) {
 			apptest.Must(t, w.Services.Ledger.SetNote(t.Context(), 1, id+1, "", app.Note{Text: "of the shop", ChangedAt: time.Now()}))
 		}
 		w.User(1, "thungan", access.RoleCashier)
-		cookies := w.SignIn("thungan")
+		cookies := signInTo(w, "thungan")
 		get := func(path string) (int, string) {
 			t.Helper()
-			a := w.Send(cookies, "GET", path, nil)
+			a := sendTo(w, cookies, "GET", path, nil)
 			return a.Code, strings.ReplaceAll(a.Body.String(), "<strong>the amount 300,003", "") // as it was asked for
 		}
 		yesterday := (today - 1).String()

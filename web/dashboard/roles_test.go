@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"baoco/app/access"
 	"baoco/app/apptest"
@@ -314,9 +315,9 @@ func TestDashboardTenancy(t *testing.T) {
 	w.User(1, "hoa", access.RoleOwner)
 	w.User(other, "minh", access.RoleOwner)
 	w.APIKey(access.ScopeFull)
-	w.CounterLink(1, payment.CounterLinkCreate{Name: "Quầy bí mật"})
+	counterLink(w, 1, payment.CounterLinkCreate{Name: "Quầy bí mật"})
 	minh := w.Browser().SignIn("minh")
-	for _, c := range []webtest.Action{
+	for _, c := range []action{
 		{"GET", "/keys/1/revoke"}, {"POST", "/keys/1/revoke"},
 		{"GET", "/settings/users/1"}, {"POST", "/settings/users/1/password"}, {"POST", "/settings/users/1/role"},
 		{"GET", "/settings/users/1/remove"}, {"POST", "/settings/users/1/remove"},
@@ -346,5 +347,52 @@ func TestDashboardTenancy(t *testing.T) {
 	}
 	if links, err := w.Services.Payments.CounterLinks(t.Context(), 1); err != nil || !links[0].RevokedAt.IsZero() {
 		t.Errorf("%+v, %v", links, err)
+	}
+}
+
+// action is a method and a path of the dashboard; %d in it is an id.
+type action = struct{ Method, Path string }
+
+// wantOwnersOnly checks that nobody but an owner of the account reaches a page of a table, and
+// that nothing changes. The form is what an owner would send.
+func wantOwnersOnly(w *webtest.World, actions []action, id int64, secret string, unchanged func() string, form ...string) {
+	t := w.T
+	t.Helper()
+	w.User(1, "cashier", access.RoleCashier)
+	second, err := w.Services.Ledger.CreateAccount(t.Context(), "second", time.Now())
+	apptest.Must(t, err)
+	w.User(second.ID, "stranger", access.RoleOwner)
+	before := unchanged()
+	cashier, stranger, nobody, forged := w.Browser().SignIn("cashier"), w.Browser().SignIn("stranger"), w.Browser(), w.Browser().SignIn("lan")
+	forged.Header = http.Header{"Sec-Fetch-Site": {"cross-site"}}
+	ask := func(b *webtest.Browser, method, path string) webtest.Answer {
+		if method == "GET" {
+			return b.Get(path)
+		}
+		return b.Submit(path, form...)
+	}
+	for _, action := range actions {
+		path := action.Path
+		if strings.Contains(path, "%d") {
+			path = fmt.Sprintf(path, id)
+			ask(stranger, action.Method, path).WantStatus(t, http.StatusNotFound)
+			for _, other := range []string{"0", "x", "99", "-1"} {
+				ask(stranger, action.Method, strings.Replace(action.Path, "%d", other, 1)).WantStatus(t, http.StatusNotFound)
+			}
+		} else if action.Method == "GET" {
+			if a := stranger.Get(path); strings.Contains(a.Body, secret) {
+				t.Errorf("%s shows what is another account's", path)
+			}
+		}
+		ask(cashier, action.Method, path).WantStatus(t, http.StatusForbidden)
+		if a := ask(nobody, action.Method, path); a.Status != http.StatusSeeOther || !strings.HasPrefix(a.Header.Get("Location"), "/login") {
+			t.Errorf("%s %s: %d for nobody", action.Method, path, a.Status)
+		}
+		if action.Method == "POST" {
+			forged.Post(path, form...).WantStatus(t, http.StatusForbidden)
+		}
+	}
+	if after := unchanged(); after != before {
+		t.Errorf("changed\n%s\nto\n%s", before, after)
 	}
 }

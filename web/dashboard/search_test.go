@@ -50,7 +50,7 @@ func TestSearch(t *testing.T) {
 	} {
 		link := "?q=" + url.QueryEscape(query)
 		page := b.Get("/transactions" + link)
-		rows := page.TransactionsListed(t)
+		rows := transactionsListed(t, page)
 		if got := strings.Join(rows, " "); got != want {
 			t.Errorf("%q finds %q, want %q", query, got, want)
 		}
@@ -77,7 +77,7 @@ func TestSearch(t *testing.T) {
 		"200k&type=OUT": "6", "200k&bank_account_id=1": "3 1", "200k&max=300k": "6 1", "200k&max=199k": "",
 		"6789&bank_account_id=" + itoa(second.ID): "6 5", "6789&min=7k": "6 5", "ca+phe&min=35k&max=35k": "5", "200k&min=1tr": "3",
 	} {
-		if got := strings.Join(b.Get("/transactions?q="+query).TransactionsListed(t), " "); got != want {
+		if got := strings.Join(transactionsListed(t, b.Get("/transactions?q="+query)), " "); got != want {
 			t.Errorf("%q finds %q, want %q", query, got, want)
 		}
 	}
@@ -109,7 +109,7 @@ func TestSearch(t *testing.T) {
 	apptest.Must(t, err)
 	w.User(other.ID, "stranger", access.RoleOwner)
 	for _, query := range []string{"6789", "200k"} {
-		if got := w.Browser().SignIn("stranger").Get("/transactions?q=" + query).TransactionsListed(t); len(got) != 0 {
+		if got := transactionsListed(t, w.Browser().SignIn("stranger").Get("/transactions?q="+query)); len(got) != 0 {
 			t.Errorf("a stranger finds %q", got)
 		}
 	}

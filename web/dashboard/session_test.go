@@ -150,7 +150,7 @@ func TestFormAfterSession(t *testing.T) {
 		b.Post("/login", "name", "lan", "password", apptest.SomePassword, "back", back).Goes(t, back)
 		b.Get(back).Hides(t, "What you sent before was not saved")
 	}
-	if now := w.Webhooks()[0]; !now.IsActive || now.Name != hook.Name {
+	if now := webhooksOf(w)[0]; !now.IsActive || now.Name != hook.Name {
 		t.Errorf("%+v", now)
 	}
 	w.Browser().Get("/login").Hides(t, "nothing was saved")
@@ -392,7 +392,7 @@ func TestBaseIsHTTPS(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewStillWorld(t)
 	w.User(1, "lan", access.RoleOwner)
-	link := "/counter/" + w.CounterLink(1, payment.CounterLinkCreate{Name: "quầy"})
+	link := "/counter/" + counterLink(w, 1, payment.CounterLinkCreate{Name: "quầy"})
 	const base, plain = "https://baoco.shop.vn", "http://192.168.1.10:8080"
 	h := web.New(web.Config{Services: w.Services, Secure: true, Installation: upkeep.Installation{BaseURL: base}})
 	get := func(address string, header ...string) webtest.Answer {

@@ -224,7 +224,7 @@ func TestInstallationIsShown(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", access.RoleOwner)
-	b := w.Serving(upkeep.Installation{
+	b := serving(w, upkeep.Installation{
 		StartedAt: time.Now().Add(-50 * time.Hour), Listen: "0.0.0.0:8080", BaseURL: "https://baoco.shop.vn",
 		AllowTargets: []string{"10.0.0.0/8@9000"},
 		Keep:         upkeep.PruneLimits{Inbound: 30 * 24 * time.Hour},
@@ -252,7 +252,7 @@ func TestInstallationIsShown(t *testing.T) {
 	if body := b.Get("/").Body; strings.Contains(body, "unencrypted") {
 		t.Error("the overview warns of a server behind HTTPS")
 	}
-	open := w.Serving(upkeep.Installation{Listen: "0.0.0.0:8080"}).SignIn("lan")
+	open := serving(w, upkeep.Installation{Listen: "0.0.0.0:8080"}).SignIn("lan")
 	for _, path := range []string{"/", "/system"} {
 		if !strings.Contains(open.Get(path).Body, "unencrypted") {
 			t.Errorf("%s doesn't warn of passwords that cross the network unencrypted", path)
@@ -260,7 +260,7 @@ func TestInstallationIsShown(t *testing.T) {
 	}
 	// What concerns the installation is the operator's: other accounts aren't told.
 	w.User(w.SecondAccount(), "minh", access.RoleOwner)
-	w.Serving(upkeep.Installation{Listen: "0.0.0.0:8080"}).SignIn("minh").Get("/").Hides(t, "unencrypted", "Needs attention")
+	serving(w, upkeep.Installation{Listen: "0.0.0.0:8080"}).SignIn("minh").Get("/").Hides(t, "unencrypted", "Needs attention")
 }
 
 func signInWith(b *webtest.Browser, name, password string) webtest.Answer {

@@ -137,7 +137,7 @@ func TestSignatureTool(t *testing.T) {
 	}
 
 	// The pages of what was refused lead here, and to the help.
-	w.Exhaust(shop.ID, delivery.Result{StatusCode: 401, Error: delivery.ErrorHTTPStatus})
+	exhaust(w, shop.ID, delivery.Result{StatusCode: 401, Error: delivery.ErrorHTTPStatus})
 	for _, path := range []string{"/deliveries/1", "/webhooks/1"} {
 		b.Get(path).Shows(t, `href="/help/receiver-401"`)
 		if n := strings.Count(b.Get(path).Body, `href="/tools/signature?webhook_id=1`); n != 2 {

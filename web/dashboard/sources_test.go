@@ -31,7 +31,7 @@ func TestSourcePages(t *testing.T) {
 	b.Get("/inbound").Shows(t, "Add your first source")
 	once := b.Get("/inbound/sources/new?provider=native").Once(t)
 	form := []string{"provider", "native", "name", "till", "auth", "bearer", "once", once}
-	path, secret := b.Post("/inbound/sources", form...).Shown(t, w.URL)
+	path, secret := urlAndSecret(t, b.Post("/inbound/sources", form...), w.URL)
 	body := apptest.Batch(apptest.Transfer{}.Native())
 	w.Do("POST", path, body, "Authorization", "Bearer "+secret, "Content-Type", "application/json").WantStatus(t, http.StatusOK)
 	w.WantTransactions(1)
@@ -39,8 +39,8 @@ func TestSourcePages(t *testing.T) {
 	// The same form again makes no other source and shows no secret.
 	again := b.Post("/inbound/sources", form...)
 	again.Shows(t, "Secret already shown")
-	if len(w.Sources()) != 1 || strings.Contains(again.Body, secret) {
-		t.Errorf("%d sources; or the secret twice", len(w.Sources()))
+	if len(sourcesOf(w)) != 1 || strings.Contains(again.Body, secret) {
+		t.Errorf("%d sources; or the secret twice", len(sourcesOf(w)))
 	}
 	for _, page := range []string{"/inbound", "/inbound/sources/1", "/inbound/sources/1/rotate", "/inbound/sources/1/remove",
 		"/inbound/events", "/inbound/events/1", "/inbound/refused"} {
@@ -54,7 +54,7 @@ func TestSourcePages(t *testing.T) {
 
 	// A rotation counts at once, and once.
 	form = []string{"once", b.Get("/inbound/sources/1/rotate").Once(t)}
-	_, second := b.Post("/inbound/sources/1/rotate", form...).Shown(t, w.URL)
+	_, second := urlAndSecret(t, b.Post("/inbound/sources/1/rotate", form...), w.URL)
 	b.Post("/inbound/sources/1/rotate", form...).Shows(t, "Secret already shown")
 	w.Do("POST", path, body, "Authorization", "Bearer "+secret).WantStatus(t, http.StatusUnauthorized)
 	w.Do("POST", path, body, "Authorization", "Bearer "+second, "Content-Type", "application/json").WantStatus(t, http.StatusOK)
@@ -119,13 +119,13 @@ func TestSourceForms(t *testing.T) {
 			form = append(form, "sender", "MYBANK\r\nOTHER\r\n")
 		}
 		a := b.Submit("/inbound/sources", form...)
-		a.Shown(t, w.URL)
+		urlAndSecret(t, a, w.URL)
 		steps := strings.Count(a.Body[strings.Index(a.Body, "Set up at the provider"):], "<li>")
 		if said := kind.Setup(inbound.Source{Auth: kind.Auths[0]}).EN; steps != len(regexp.MustCompile(`(?:^|\s)\d\. `).FindAllString(said, -1)) {
 			t.Errorf("%s: %d steps of %q", kind.Provider, steps, said)
 		}
 	}
-	for _, src := range w.Sources() {
+	for _, src := range sourcesOf(w) {
 		if src.APIURL != "" {
 			t.Errorf("%s has the address of an API", src.Provider)
 		}
@@ -137,10 +137,10 @@ func TestSourceForms(t *testing.T) {
 	b.Get(rotate).Shows(t, `name="secret" type="password" autocomplete="off" required`)
 	b.Submit(rotate, "secret", "").Shows(t, `id="secret-problem"`, "Secret is required")
 	b.Submit(rotate, "secret", "another checksum key").WantStatus(t, http.StatusOK)
-	if list := w.Sources(); list[len(list)-1].Secret != "another checksum key" {
+	if list := sourcesOf(w); list[len(list)-1].Secret != "another checksum key" {
 		t.Errorf("the secret is %q", list[len(list)-1].Secret)
 	}
-	n := len(w.Sources())
+	n := len(sourcesOf(w))
 	for _, c := range []struct{ form, says string }{
 		{"provider=sepay&name=a", `id="auth-problem"`},
 		{"provider=native&name=", `id="name-problem"`},
@@ -167,7 +167,7 @@ func TestSourceForms(t *testing.T) {
 		b.Submit("/inbound/sources", "provider", provider).WantStatus(t, http.StatusNotFound)
 	}
 	b.Get("/inbound/sources/new?provider=nothing").WantStatus(t, http.StatusNotFound)
-	if len(w.Sources()) != n {
+	if len(sourcesOf(w)) != n {
 		t.Error("something was added")
 	}
 }
@@ -190,7 +190,7 @@ func TestSourceSettings(t *testing.T) {
 	if a := b.Get("/inbound/sources/2"); strings.Contains(a.Body, "the key of sepay") || !strings.Contains(a.Body, "/catch-up") {
 		t.Error("the key is shown, or the list can't be read")
 	}
-	if list := w.Sources(); list[0].ID != sms.ID || len(list[0].Options.Senders) != 1 || list[1].ID != sepay.ID ||
+	if list := sourcesOf(w); list[0].ID != sms.ID || len(list[0].Options.Senders) != 1 || list[1].ID != sepay.ID ||
 		list[1].APIKey != "the key of sepay" {
 		t.Errorf("%+v", list)
 	}
@@ -220,7 +220,7 @@ func TestAllowSenderFromCall(t *testing.T) {
 	a.WantStatus(t, http.StatusUnprocessableEntity)
 	a.Shows(t, "Inbound call 1")
 	w.WantTransactions(0)
-	if list := w.Sources(); len(list[0].Options.Senders) != 0 {
+	if list := sourcesOf(w); len(list[0].Options.Senders) != 0 {
 		t.Errorf("%+v", list[0].Options)
 	}
 
@@ -231,7 +231,7 @@ func TestAllowSenderFromCall(t *testing.T) {
 	w.WantTransactions(1)
 }
 
-var sourceActions = []webtest.Action{
+var sourceActions = []action{
 	{"GET", "/inbound"}, {"GET", "/inbound/sources/new"}, {"POST", "/inbound/sources"}, {"GET", "/inbound/sources/%d"},
 	{"GET", "/inbound/sources/%d/rotate"},
 	{"POST", "/inbound/sources/%d/rotate"}, {"POST", "/inbound/sources/%d/senders"}, {"POST", "/inbound/sources/%d/key"},
@@ -247,10 +247,10 @@ func TestSourceTenancyAndRoles(t *testing.T) {
 	w.User(1, "lan", access.RoleOwner)
 	src := w.Native()
 	w.Names(webtest.Counts{Unassigned: 1}, src, apptest.Transfer{Content: "of account one"})
-	w.WantOwnersOnly(sourceActions, src.ID, src.Token, func() string {
+	wantOwnersOnly(w, sourceActions, src.ID, src.Token, func() string {
 		events, n, err := w.Services.Inbound.InboundEvents(context.Background(), 1, inbound.Filter{Page: app.Page{Number: 1, Size: 10}})
 		apptest.Must(t, err)
-		return fmt.Sprintf("%+v %d %d %d", w.Sources(), n, events[0].Open, len(w.Banks()))
+		return fmt.Sprintf("%+v %d %d %d", sourcesOf(w), n, events[0].Open, len(bankAccountsOf(w)))
 	}, "provider", "native", "name", "test", "secret", "a secret of the stranger", "sender", "X", "api_key", "k", "bank", "ACB",
 		"account_number", apptest.SomeAccount, "account_name", "EVE", "sure", "1")
 	stranger := w.Browser().SignIn("stranger")
@@ -316,7 +316,7 @@ func TestSameName(t *testing.T) {
 		made         func() int
 	}{
 		{"/inbound/sources", "/inbound/sources/%d/remove", []string{"provider", "native", "name", "Quầy “1”", "auth", "bearer"},
-			func() int { return len(w.Sources()) }},
+			func() int { return len(sourcesOf(w)) }},
 		{"/settings/counters", "/settings/counters/%d/revoke", []string{"name", "Quầy “1”"}, counters},
 	} {
 		send := func(more ...string) webtest.Answer { return b.Submit(c.path, append(c.form, more...)...) }

@@ -80,7 +80,7 @@ func TestStreamForm(t *testing.T) {
 	}
 	// What was refused didn't use the form up.
 	a := send("start", "first", "username", "lan", "password", "the right one")
-	secret := a.SecretOf(t)
+	secret := secretOf(t, a)
 	a.Shows(t, "Created stream", `action="/streams/1/env"`, `href="/help/streams"`)
 	st := awaitStream(w, 1, "what was recorded before is sent", func(st stream.Stream) bool { return st.Sent == 1 })
 	if st.Name != "ledger" || st.URL != good["url"] || st.Topic != "shop" || st.Username != "lan" || st.Type != delivery.WebhookIn ||
@@ -118,7 +118,7 @@ func TestStreamForm(t *testing.T) {
 		t.Errorf("%v\n%s", a.Header, a.Body)
 	}
 	b.Post("/streams/1/env", "secret", "x").WantStatus(t, http.StatusUnprocessableEntity)
-	if second := b.Submit("/streams/1/rotate").SecretOf(t); second == secret {
+	if second := secretOf(t, b.Submit("/streams/1/rotate")); second == secret {
 		t.Error("the secret was not rotated")
 	}
 }
@@ -237,7 +237,7 @@ func TestStreamWithoutSecret(t *testing.T) {
 	page.Hides(t, "/streams/1/test", "Kept by you")
 	b.Post("/streams/1/test").WantStatus(t, http.StatusConflict)
 	b.Get("/streams/1/rotate").Shows(t, "The password of the broker is lost as well")
-	b.Submit("/streams/1/rotate").SecretOf(t)
+	secretOf(t, b.Submit("/streams/1/rotate"))
 	awaitStream(w, 1, "what waited is sent", func(st stream.Stream) bool { return st.Sent == 1 })
 	for _, path := range []string{"/", "/streams", "/streams/1"} {
 		b.Get(path).Hides(t, "has lost its secret", "Secret lost", "The secret is lost")
@@ -255,7 +255,7 @@ func TestStreamTenancyAndRoles(t *testing.T) {
 		apptest.Must(t, err)
 		return fmt.Sprint(list)
 	}
-	w.WantOwnersOnly([]webtest.Action{
+	wantOwnersOnly(w, []action{
 		{"GET", "/streams"}, {"GET", "/streams/new"}, {"GET", "/streams/%d"}, {"GET", "/streams/%d/edit"}, {"POST", "/streams/%d/edit"},
 		{"POST", "/streams/%d/toggle"},
 		{"POST", "/streams/%d/test"}, {"GET", "/streams/%d/rotate"}, {"POST", "/streams/%d/rotate"}, {"POST", "/streams/%d/env"},

@@ -64,7 +64,7 @@ func TestBackupOnTheSystemPage(t *testing.T) {
 	w.User(1, "lan", access.RoleOwner)
 	w.User(1, "thungan", access.RoleCashier)
 	in := upkeep.Installation{Listen: "127.0.0.1:8080", BaseURL: "https://baoco.shop.vn"}
-	b := w.Serving(in).SignIn("lan")
+	b := serving(w, in).SignIn("lan")
 	asks := func() bool {
 		overview, system := b.Get("/").Body, b.Get("/system").Body
 		if strings.Contains(overview, `href="/system#backup"`) != strings.Contains(system, "There is no backup yet") {
@@ -120,7 +120,7 @@ func TestDailyBackupOnTheSystemPage(t *testing.T) {
 	b.Get("/system").Hides(t, "Turn off")
 
 	flags := upkeep.Installation{Backups: upkeep.BackupSchedule{Dir: "/var/backups/baoco", Every: time.Hour, Keep: 3}}
-	served := w.Serving(flags).SignIn("lan")
+	served := serving(w, flags).SignIn("lan")
 	served.Get("/system").Shows(t, "/var/backups/baoco")
 	served.Get("/system").Hides(t, "/system/backup")
 	served.Get("/guide?step=backup").Hides(t, "/system/backup")
@@ -147,7 +147,7 @@ func TestCertificateOnTheSystemPage(t *testing.T) {
 			}
 			return status
 		}
-		b := w.Serving(upkeep.Installation{Domain: "baoco.shop.vn", BaseURL: "https://baoco.shop.vn", Certificate: end}).SignIn("lan")
+		b := serving(w, upkeep.Installation{Domain: "baoco.shop.vn", BaseURL: "https://baoco.shop.vn", Certificate: end}).SignIn("lan")
 		if page := b.Get("/system").Body; !strings.Contains(page, c.says) {
 			t.Errorf("%d days: the page doesn't say %q\n%s", c.days, c.says, page)
 		}

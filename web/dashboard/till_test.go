@@ -207,7 +207,7 @@ func TestReceiptProves(t *testing.T) {
 	w.PaymentRequest(payment.RequestCreate{Amount: 1000})
 	r := w.PaymentRequest(payment.RequestCreate{Amount: 100_000, CashierID: thu.ID, ExpiresIn: time.Hour})
 	paid(w.World, "1", 50_000, "LE VAN C "+r.Code)
-	b := w.Serving(upkeep.Installation{BaseURL: "http://baoco.shop.vn"}).SignIn("thu")
+	b := serving(w, upkeep.Installation{BaseURL: "http://baoco.shop.vn"}).SignIn("thu")
 	day, link := time.Now().In(w.Services.Ledger.Zone()).Format("02 Jan 2006"), `href="http://baoco.shop.vn`+r.URLPath()+`"`
 	short := b.Get("/till/2/receipt")
 	short.Shows(t, "<bdi>Tạp hoá Lan</bdi>", "<h1>Receipt 2</h1>", "Payment code: "+r.Code, "<bdi>NGUYEN VAN A</bdi>", link, "<svg",
@@ -259,7 +259,7 @@ func TestVerdicts(t *testing.T) {
 	webtest.InBubble(t, func(t *testing.T, w webtest.Bubble) {
 		w.CodePattern("DH")
 		w.User(1, "thu", access.RoleCashier)
-		cookies := w.SignIn("thu")
+		cookies := signInTo(w, "thu")
 		c, hangUp := w.Open(cookies, "/live/counter?since=0", false)
 		defer func() { hangUp(); <-c.Ended }()
 		n := 0
@@ -314,7 +314,7 @@ func TestCounterBeats(t *testing.T) {
 	t.Parallel()
 	webtest.InBubble(t, func(t *testing.T, w webtest.Bubble) {
 		w.User(1, "thu", access.RoleCashier)
-		cookies := w.SignIn("thu")
+		cookies := signInTo(w, "thu")
 		for _, path := range []string{"/live/counter?since=0", "/live/till?since=0", "/live/till/display"} {
 			c, hangUp := w.Open(cookies, path, false)
 			for range 5 {

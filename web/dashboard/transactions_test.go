@@ -42,14 +42,14 @@ func TestPagesDoNotShift(t *testing.T) {
 	for _, filter := range []string{"", "q=ca+phe", "q=ca", "type=IN", "min=1", "from=" + today, "bank_account_id=1"} {
 		before := paid
 		page := b.Open("/transactions?" + filter)
-		seen := page.TransactionsListed(t)
+		seen := transactionsListed(t, page)
 		for page.Header != nil {
 			pay(3)
 			if !strings.Contains(page.Body, `rel="next"`) {
 				break
 			}
-			page = b.Get(page.LinkOf(t, "next"))
-			seen = append(seen, page.TransactionsListed(t)...)
+			page = b.Get(linkOf(t, page, "next"))
+			seen = append(seen, transactionsListed(t, page)...)
 		}
 		var want []string
 		for id := before; id > 0; id-- {
@@ -65,9 +65,9 @@ func TestPagesDoNotShift(t *testing.T) {
 			if !strings.Contains(page.Body, `rel="prev"`) {
 				break
 			}
-			page = b.Get(page.LinkOf(t, "prev"))
+			page = b.Get(linkOf(t, page, "prev"))
 		}
-		if first := page.TransactionsListed(t)[0]; first != fmt.Sprint(paid) {
+		if first := transactionsListed(t, page)[0]; first != fmt.Sprint(paid) {
 			t.Errorf("%q: the first page begins with %s, want %d", filter, first, paid)
 		}
 	}
@@ -88,7 +88,7 @@ func TestDeliveryStates(t *testing.T) {
 	b, stranger := w.Browser().SignIn("lan"), w.Browser().SignIn("stranger")
 	check := func(when, state string, want ...string) {
 		t.Helper()
-		if got := b.Get("/transactions?delivery_state=" + state).TransactionsListed(t); !slices.Equal(got, want) {
+		if got := transactionsListed(t, b.Get("/transactions?delivery_state="+state)); !slices.Equal(got, want) {
 			t.Errorf("%s, %s: %q, want %q", when, state, got, want)
 		}
 		var list struct {
@@ -100,7 +100,7 @@ func TestDeliveryStates(t *testing.T) {
 		if list.Pagination.Total != len(want) || len(list.Transactions) != len(want) {
 			t.Errorf("%s, %s: the API says %s, want %q", when, state, a.Body, want)
 		}
-		if got := stranger.Get("/transactions?delivery_state=" + state).TransactionsListed(t); len(got) != 0 {
+		if got := transactionsListed(t, stranger.Get("/transactions?delivery_state="+state)); len(got) != 0 {
 			t.Errorf("%s, %s: a stranger sees %q", when, state, got)
 		}
 	}
@@ -115,14 +115,14 @@ func TestDeliveryStates(t *testing.T) {
 	check("failed once", "pending", "3", "2")
 	check("failed once", "failed")
 	check("failed once", "unsent", "1")
-	w.Exhaust(hook.ID, serverError)
-	w.Exhaust(second.ID, serverError)
+	exhaust(w, hook.ID, serverError)
+	exhaust(w, second.ID, serverError)
 	check("given up", "pending")
 	check("given up", "failed", "3", "2")
-	if got := b.Get("/transactions?delivery_state=failed&q=pho").TransactionsListed(t); !slices.Equal(got, []string{"3"}) {
+	if got := transactionsListed(t, b.Get("/transactions?delivery_state=failed&q=pho")); !slices.Equal(got, []string{"3"}) {
 		t.Errorf("with a search: %q", got)
 	}
-	if got := b.Get("/transactions?delivery_state=failed&type=OUT").TransactionsListed(t); len(got) != 0 {
+	if got := transactionsListed(t, b.Get("/transactions?delivery_state=failed&type=OUT")); len(got) != 0 {
 		t.Errorf("with a direction: %q", got)
 	}
 	receiver.answers(200, "")
@@ -208,7 +208,7 @@ func TestSumsOfAFilter(t *testing.T) {
 	for _, query := range []string{"q=ca+phe", "bank_account_id=" + itoa(bank.ID)} {
 		first := b.Get("/transactions?" + query)
 		record(1000+len(query), app.In, 5, "cà phê")
-		if got := sums(b.Get(first.LinkOf(t, "next"))); !slices.Equal(got, sums(first)) {
+		if got := sums(b.Get(linkOf(t, first, "next"))); !slices.Equal(got, sums(first)) {
 			t.Errorf("%q: %q on the second page, want %q", query, got, sums(first))
 		}
 		if got := sums(b.Get("/transactions?" + query)); slices.Equal(got, sums(first)) {

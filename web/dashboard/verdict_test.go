@@ -28,8 +28,8 @@ func TestVerdictTexts(t *testing.T) {
 		w.User(1, "thu", access.RoleCashier)
 		var screens []*webtest.PipeConn
 		for _, lang := range []string{"en", "vi"} {
-			cookies := w.SignIn("thu")
-			w.Send(cookies, "POST", "/look", url.Values{"lang": {lang}, "back": {"/"}})
+			cookies := signInTo(w, "thu")
+			sendTo(w, cookies, "POST", "/look", url.Values{"lang": {lang}, "back": {"/"}})
 			c, hangUp := w.Open(cookies, "/live/counter?since=0", false)
 			defer func() { hangUp(); <-c.Ended }()
 			screens = append(screens, c)

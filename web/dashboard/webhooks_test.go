@@ -39,7 +39,7 @@ func TestSepayShopForm(t *testing.T) {
 	made := b.Post("/webhooks", append(fields, "once", b.Once("/webhooks/new?kind=sepay"), "secret", "the-key-of-the-shop")...)
 	made.WantStatus(t, http.StatusOK)
 	made.Hides(t, "/env")
-	if list := w.Webhooks(); len(list) != 1 || list[0].Kind != delivery.WebhookSepay || list[0].Auth != delivery.SepayHMAC {
+	if list := webhooksOf(w); len(list) != 1 || list[0].Kind != delivery.WebhookSepay || list[0].Auth != delivery.SepayHMAC {
 		t.Errorf("%+v", list)
 	}
 	b.Get("/webhooks/1").Shows(t, "X-SePay-Signature", "/help/sepay-shop")
@@ -58,7 +58,7 @@ func TestSepayShopRefuses(t *testing.T) {
 	apptest.Must(t, err)
 	w.Pay(1, "1", "DH1")
 	w.Attempts(1, 1)
-	w.Exhaust(hook.ID, delivery.Result{StatusCode: 401, Error: delivery.ErrorHTTPStatus})
+	exhaust(w, hook.ID, delivery.Result{StatusCode: 401, Error: delivery.ErrorHTTPStatus})
 	b := w.Browser().SignIn("minh")
 	for _, path := range []string{"/webhooks/1", "/deliveries/1"} {
 		b.Get(path).Shows(t, "Your shop refused the key", "/help/sepay-shop")
@@ -96,15 +96,15 @@ func TestWebhookForm(t *testing.T) {
 		a.WantStatus(t, http.StatusUnprocessableEntity)
 		a.Shows(t, append(c.says, `name="once"`)...)
 	}
-	if list := w.Webhooks(); len(list) != 0 {
+	if list := webhooksOf(w); len(list) != 0 {
 		t.Fatalf("made of nothing: %+v", list)
 	}
 	// What was refused didn't use the form up.
 	a := b.Post("/webhooks", "once", again, "name", " shop ", "webhook_url", "http://shop.vn/baoco", "type", "OUT", "bank_account_id",
 		fmt.Sprint(bank.ID))
-	a.SecretOf(t)
+	secretOf(t, a)
 	a.Shows(t, "HTTPS is recommended")
-	list := w.Webhooks()
+	list := webhooksOf(w)
 	if len(list) != 1 || list[0].Name != "shop" || list[0].URL != "http://shop.vn/baoco" || list[0].Type != delivery.WebhookOut ||
 		!slices.Equal(list[0].BankAccountIDs, []int64{bank.ID}) || !list[0].IsActive {
 		t.Errorf("%+v", list)
@@ -135,24 +135,24 @@ func TestWebhookSecretIsShownOnce(t *testing.T) {
 	b := w.Browser().SignIn("lan")
 	form := []string{"name", "shop", "webhook_url", "https://shop.vn/baoco", "type", "IN", "once", b.Get("/webhooks/new").Once(t)}
 	a := b.Post("/webhooks", form...)
-	first := a.SecretOf(t)
+	first := secretOf(t, a)
 	a.Shows(t, "BAOCO_SECRET="+first+" PORT=9000 python3 receiver.py")
 	if a.Header.Get("Cache-Control") != "no-store" || a.Header.Get("Location") != "" || a.Header.Get("Set-Cookie") != "" {
 		t.Errorf("headers of the secret: %v", a.Header)
 	}
 	rotation := []string{"overlap_hours", "24", "once", b.Get("/webhooks/1/rotate").Once(t)}
 	a = b.Post("/webhooks/1/rotate", rotation...)
-	second := a.SecretOf(t)
+	second := secretOf(t, a)
 	a.Shows(t, "the old secret keeps signing")
 	if first == second {
 		t.Error("the secret was not rotated")
 	}
 	b.Get("/webhooks").Shows(t, "Rotating secret")
-	overlap := w.Webhooks()[0].OverlapTo
+	overlap := webhooksOf(w)[0].OverlapTo
 
 	silent := func(what string, a webtest.Answer) {
 		t.Helper()
-		if webtest.SecretPattern.MatchString(html.UnescapeString(a.Body)) {
+		if secretPattern.MatchString(html.UnescapeString(a.Body)) {
 			t.Errorf("%s shows a secret", what)
 		}
 	}
@@ -166,7 +166,7 @@ func TestWebhookSecretIsShownOnce(t *testing.T) {
 		a.WantStatus(t, http.StatusOK)
 		a.Shows(t, "already shown")
 	}
-	if list := w.Webhooks(); len(list) != 1 || !list[0].OverlapTo.Equal(overlap) {
+	if list := webhooksOf(w); len(list) != 1 || !list[0].OverlapTo.Equal(overlap) {
 		t.Errorf("a form counted twice: %+v", list)
 	}
 	for _, path := range []string{"/", "/webhooks", "/webhooks/new", "/webhooks/1", "/webhooks/1/edit", "/webhooks/1/rotate",
@@ -203,8 +203,8 @@ func TestWebhookSecretIsShownOnce(t *testing.T) {
 	b.Post("/webhooks/1/activate").Goes(t, "/webhooks/1")
 	b.Post("/webhooks/1/activate").WantStatus(t, http.StatusConflict)
 	b.Get("/webhooks/1").Shows(t, "Kept by you")
-	b.Submit("/webhooks/1/rotate", "overlap_hours", "0").SecretOf(t)
-	if w.Webhooks()[0].Rotating(time.Now()) {
+	secretOf(t, b.Submit("/webhooks/1/rotate", "overlap_hours", "0"))
+	if webhooksOf(w)[0].Rotating(time.Now()) {
 		t.Error("without an overlap two secrets count")
 	}
 }
@@ -281,7 +281,7 @@ func TestWebhookSwitchReplayDelete(t *testing.T) {
 	b.Post("/webhooks/1/toggle", "active", "0").Goes(t, "/webhooks/1")
 	b.Get("/webhooks/1").Shows(t, "Webhook turned off", "Turn on")
 	b.Post("/webhooks/1/toggle", "active", "0").Goes(t, "/webhooks/1") // twice is the same as once
-	if w.Webhooks()[0].IsActive {
+	if webhooksOf(w)[0].IsActive {
 		t.Error("switched off twice is on")
 	}
 	// As if all six attempts of two of them had failed.
@@ -303,7 +303,7 @@ func TestWebhookSwitchReplayDelete(t *testing.T) {
 		a.WantStatus(t, http.StatusUnprocessableEntity)
 		a.Shows(t, "Nothing was changed")
 	}
-	if len(w.Webhooks()) != 1 {
+	if len(webhooksOf(w)) != 1 {
 		t.Fatal("deleted under another name")
 	}
 	b.Post("/webhooks/1/delete", "word", " SHOP ").Goes(t, "/webhooks")
@@ -369,14 +369,14 @@ func TestTwoTabsEditOneWebhook(t *testing.T) {
 	a := save(second, "name", hook.Name, "type", "IN")
 	a.WantStatus(t, http.StatusConflict)
 	a.Shows(t, "changed elsewhere", "“\u2068Website A\u2069”", `<option value="IN" selected>`)
-	if now := w.Webhooks()[0]; now.Name != "Website A" || now.Type != delivery.WebhookAll {
+	if now := webhooksOf(w)[0]; now.Name != "Website A" || now.Type != delivery.WebhookAll {
 		t.Errorf("%+v", now)
 	}
 	// A fault in between doesn't end it.
 	again := save(version(a, path), "name", "", "type", "IN")
 	again.WantStatus(t, http.StatusUnprocessableEntity)
 	save(version(again, path), "name", "B", "type", "IN").Goes(t, "/webhooks/1")
-	if now := w.Webhooks()[0]; now.Name != "B" || now.Type != delivery.WebhookIn {
+	if now := webhooksOf(w)[0]; now.Name != "B" || now.Type != delivery.WebhookIn {
 		t.Errorf("%+v", now)
 	}
 
@@ -411,19 +411,19 @@ func TestWebhookLimitsStay(t *testing.T) {
 	b.Get(path).Shows(t, `<option value="96247CISI1" selected>96247CISI1</option>`)
 	version := regexp.MustCompile(`name="version" value="([0-9a-f]{16})"`).FindStringSubmatch(b.Get(path).Body)[1]
 	b.Post(path, append([]string{"version", version}, fields...)...).Goes(t, "/webhooks/1")
-	if hook := w.Webhooks()[0]; hook.ReceivingNumber != "96247CISI1" || !hook.CodeOnly {
+	if hook := webhooksOf(w)[0]; hook.ReceivingNumber != "96247CISI1" || !hook.CodeOnly {
 		t.Errorf("%+v", hook)
 	}
 	b.Post(path, "version", version, "name", "till", "webhook_url", "https://shop.vn/till", "type", "IN").Goes(t, "/webhooks/1")
 	a := b.Post(path, append([]string{"version", version}, fields...)...)
 	a.WantStatus(t, http.StatusConflict)
 	a.Shows(t, "changed elsewhere")
-	if hook := w.Webhooks()[0]; hook.ReceivingNumber != "" || hook.CodeOnly {
+	if hook := webhooksOf(w)[0]; hook.ReceivingNumber != "" || hook.CodeOnly {
 		t.Errorf("%+v", hook)
 	}
 }
 
-var webhookActions = []webtest.Action{
+var webhookActions = []action{
 	{"GET", "/webhooks/%d"}, {"GET", "/webhooks/%d/edit"}, {"POST", "/webhooks/%d/edit"}, {"POST", "/webhooks/%d/toggle"},
 	{"POST", "/webhooks/%d/test"},
 	{"GET", "/webhooks/%d/rotate"}, {"POST", "/webhooks/%d/rotate"}, {"POST", "/webhooks/%d/activate"}, {"POST", "/webhooks/%d/env"},
@@ -442,7 +442,7 @@ func TestWebhookTenancyAndRoles(t *testing.T) {
 	hook, secret := w.Webhook("https://shop.vn/secret-path", delivery.WebhookAll)
 	form := []string{"name", "test", "webhook_url", "https://evil.example/", "type", "IN", "active", "0", "overlap_hours",
 		"0", "secret", secret}
-	before := w.Webhooks()
+	before := webhooksOf(w)
 	cashier, stranger, nobody := w.Browser().SignIn("cashier"), w.Browser().SignIn("stranger"), w.Browser()
 	ask := func(b *webtest.Browser, method, path string) webtest.Answer {
 		if method == "GET" {
@@ -450,7 +450,7 @@ func TestWebhookTenancyAndRoles(t *testing.T) {
 		}
 		return b.Submit(path, form...)
 	}
-	paths := append(webhookActions, []webtest.Action{{"GET", "/webhooks"}, {"POST", "/webhooks"}, {"GET", "/webhooks/new"}}...)
+	paths := append(webhookActions, []action{{"GET", "/webhooks"}, {"POST", "/webhooks"}, {"GET", "/webhooks/new"}}...)
 	for _, action := range paths {
 		path := action.Path
 		if strings.Contains(path, "%d") {
@@ -469,7 +469,7 @@ func TestWebhookTenancyAndRoles(t *testing.T) {
 	if a := stranger.Get("/webhooks"); strings.Contains(a.Body, "secret-path") || strings.Contains(a.Body, "shop.vn/secret") {
 		t.Error("another account's webhook is listed")
 	}
-	if after := w.Webhooks(); len(after) != 1 || !reflect.DeepEqual(after[0], before[0]) {
+	if after := webhooksOf(w); len(after) != 1 || !reflect.DeepEqual(after[0], before[0]) {
 		t.Errorf("changed: %+v", after)
 	}
 	lan := w.Browser().SignIn("lan")
@@ -479,7 +479,7 @@ func TestWebhookTenancyAndRoles(t *testing.T) {
 			lan.Post(strings.Replace(action.Path, "%d", "1", 1), form...).WantStatus(t, http.StatusForbidden)
 		}
 	}
-	if after := w.Webhooks(); len(after) != 1 || !reflect.DeepEqual(after[0], before[0]) {
+	if after := webhooksOf(w); len(after) != 1 || !reflect.DeepEqual(after[0], before[0]) {
 		t.Errorf("changed by another site: %+v", after)
 	}
 }
@@ -494,7 +494,7 @@ func TestHostileWebhooksAreInert(t *testing.T) {
 		raw := `https://shop.vn/a'"><script>alert(2)</script>?>&x=` + "`${process.exit()}`"
 		a := b.Submit("/webhooks", "name", name, "webhook_url",
 			strings.NewReplacer(`"`, "%22", "<", "%3C", ">", "%3E", "`", "%60").Replace(raw), "type", "IN")
-		a.SecretOf(t)
+		secretOf(t, a)
 		pages := []webtest.Answer{a, b.Get("/webhooks")}
 		for _, action := range webhookActions {
 			if action.Method == "GET" {

@@ -18,7 +18,6 @@ import (
 	"time"
 
 	"baoco/app/apptest"
-	"baoco/app/upkeep"
 	"baoco/web"
 )
 
@@ -154,16 +153,6 @@ func (b *Browser) Upload(path, name, file string, pairs ...string) Answer {
 	return b.send("POST", path, form.FormDataContentType(), &body)
 }
 
-// Sum is the hidden field by which the second form names the file of the first.
-func (a Answer) Sum(t testing.TB) string {
-	t.Helper()
-	m := regexp.MustCompile(`name="sum" value="([0-9a-f]{64}-[^"]*)"`).FindStringSubmatch(a.Body)
-	if m == nil {
-		t.Fatalf("%d, nothing to confirm\n%s", a.Status, a.Body)
-	}
-	return html.UnescapeString(m[1])
-}
-
 var secretText = regexp.MustCompile(`id="secret"[^>]*>([^<]+)<`)
 
 // Secret is what a page shows once.
@@ -187,8 +176,23 @@ func (w *World) Serve(config web.Config) *Browser {
 	return b
 }
 
-// Serving is a browser at a server of an installation.
-func (w *World) Serving(in upkeep.Installation) *Browser {
-	w.T.Helper()
-	return w.Serve(web.Config{Version: "1.2.3", Installation: in})
+// Hides checks that a page says none of texts.
+func (a Answer) Hides(t testing.TB, texts ...string) {
+	t.Helper()
+	for _, text := range texts {
+		if strings.Contains(a.Body, text) {
+			t.Errorf("%d, the page says %q\n%s", a.Status, text, a.Body)
+		}
+	}
+}
+
+// Shows checks that a page says all of texts.
+func (a Answer) Shows(t testing.TB, texts ...string) {
+	t.Helper()
+	page := html.UnescapeString(a.Body)
+	for _, text := range texts {
+		if !strings.Contains(page, text) {
+			t.Errorf("%d, the page does not say %q\n%s", a.Status, text, a.Body)
+		}
+	}
 }

@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"os"
 	"strings"
 	"sync"
@@ -46,30 +45,6 @@ func InBubbleAfter(t *testing.T, later time.Duration, test func(t *testing.T, w 
 		w.Link("ACB", apptest.SomeAccount)
 		test(t, w)
 	})
-}
-
-// Send makes a request with the cookies of a browser, and keeps those it gets.
-func (w Bubble) Send(cookies map[string]*http.Cookie, method, path string, form url.Values) *httptest.ResponseRecorder {
-	r := httptest.NewRequest(method, path, strings.NewReader(form.Encode()))
-	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	for _, c := range cookies {
-		r.AddCookie(c)
-	}
-	answer := httptest.NewRecorder()
-	w.Handler.ServeHTTP(answer, r)
-	for _, c := range answer.Result().Cookies() {
-		cookies[c.Name] = c
-	}
-	return answer
-}
-
-func (w Bubble) SignIn(name string) map[string]*http.Cookie {
-	w.T.Helper()
-	cookies := map[string]*http.Cookie{}
-	if a := w.Send(cookies, "POST", "/login", url.Values{"name": {name}, "password": {apptest.SomePassword}}); a.Code != http.StatusSeeOther {
-		w.T.Fatalf("sign-in: %d", a.Code)
-	}
-	return cookies
 }
 
 // PipeConn is a connection without a network, whose other end reads what is sent,
