@@ -41,15 +41,3 @@ func (w *World) Sepay() inbound.Source {
 	w.T.Helper()
 	return w.Source("sepay", inbound.AuthAPIKey, "")
 }
-
-// Add adds a source of any kind under the name of its provider; one that names no
-// bank account is for the account linked here.
-func (w *World) Add(p app.Provider, auth inbound.Auth, secret string) inbound.Source {
-	w.T.Helper()
-	add := inbound.SourceAdd{Provider: p, Auth: auth, Name: string(p), Secret: secret}
-	if p == "pay2s-ipn" {
-		add.Options.AccessKey = "AK1"
-		add.BankAccountID = w.Link("MBB", fmt.Sprint(7000+w.Rows("bank_accounts"))).ID
-	}
-	return w.AddSource(add)
-}

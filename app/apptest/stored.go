@@ -137,23 +137,6 @@ func (w *World) Rows(table string) (n int) {
 	return n
 }
 
-// NothingStored checks that no call left anything but a note of its refusal.
-func (w *World) NothingStored() {
-	w.T.Helper()
-	w.File(func(db *sql.DB) error {
-		for _, table := range []string{"transactions", "inbound_events", "inbound_items", "event_ids", "deliveries"} {
-			var n int
-			if err := db.QueryRow(`SELECT count(*) FROM ` + table).Scan(&n); err != nil {
-				return err
-			}
-			if n != 0 {
-				w.T.Errorf("%d rows in %s", n, table)
-			}
-		}
-		return nil
-	})
-}
-
 // Pay records money in on the bank account someAccount and gives the
 // transaction's id. id is the provider's.
 func (w *World) Pay(accountID int64, id, content string) int64 {

@@ -39,13 +39,6 @@ type normalized struct {
 	Content   *string
 }
 
-func (v Vector) Header() (pairs []string) {
-	for name, value := range v.Headers {
-		pairs = append(pairs, name, value)
-	}
-	return pairs
-}
-
 // HTTPHeader is header as a server reads it.
 func (v Vector) HTTPHeader() http.Header {
 	h := http.Header{}

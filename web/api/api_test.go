@@ -84,11 +84,11 @@ func TestUnavailable(t *testing.T) {
 		"POST /api/v1/streams":                    `{"name":"A","url":"nats://nats.example.com","topic":"a"}`,
 		"PUT /api/v1/streams/*":                   `{"name":"B"}`,
 	}
-	for _, e := range webtest.Endpoints {
-		call(e.Method, e.At("1"), bodies[e.Method+" "+e.Path])
+	for _, e := range endpoints {
+		call(e.Method, e.at("1"), bodies[e.Method+" "+e.Path])
 	}
-	if n := strings.Count(log.String(), "\n"); n != len(webtest.Endpoints) {
-		t.Errorf("%d lines in the log, want one for each of %d requests", n, len(webtest.Endpoints))
+	if n := strings.Count(log.String(), "\n"); n != len(endpoints) {
+		t.Errorf("%d lines in the log, want one for each of %d requests", n, len(endpoints))
 	}
 	if strings.Contains(log.String(), key) || strings.Contains(log.String(), "0123456789") {
 		t.Errorf("who asked for what is in the log: %s", log.String())
@@ -261,11 +261,11 @@ func TestSecretsAreNotShown(t *testing.T) {
 	w.Until("the refused calls are noted", func() bool { return w.Rows("refused_calls") == 2 })
 	look("POST", "/api/v1/transactions", strings.Replace(hand, "H1", "H2", 1), 201)
 	as = read // which isn't told where a source is called
-	for _, e := range webtest.Endpoints {
+	for _, e := range endpoints {
 		if e.Method == "GET" {
-			look("GET", e.At("1"), "", 200)
-			if e.TakesID() {
-				look("GET", e.At("2"), "", 200)
+			look("GET", e.at("1"), "", 200)
+			if e.takesID() {
+				look("GET", e.at("2"), "", 200)
 			}
 		}
 	}

@@ -56,11 +56,11 @@ func TestEveryEndpointRefusesBadCredentials(t *testing.T) {
 		{"in a cookie", "", []string{"Cookie", "Authorization=Bearer " + full + "; api_key=" + full}},
 		{"in another header", "", []string{"X-Api-Key", full}},
 	}
-	for i, e := range webtest.Endpoints {
+	for i, e := range endpoints {
 		remote := fmt.Sprintf("192.0.2.%d:1", i+1) // so that none fails too often
 		var first string
 		for _, c := range credentials {
-			a := webtest.From(h, remote)(e.Method, e.At("1")+c.query, "not json", c.header...)
+			a := webtest.From(h, remote)(e.Method, e.at("1")+c.query, "not json", c.header...)
 			what := fmt.Sprintf("%s %s, credential %s", e.Method, e.Path, c.name)
 			for _, f := range checkAnswer(e.Method, e.Path, a) {
 				t.Errorf("%s: %s", what, f)
@@ -76,7 +76,7 @@ func TestEveryEndpointRefusesBadCredentials(t *testing.T) {
 				t.Errorf("%s: %s, but none at all: %s", what, shape, first)
 			}
 		}
-		a := webtest.From(h, remote)(e.Method, e.At("1"), "not json", "Authorization", "Bearer "+read)
+		a := webtest.From(h, remote)(e.Method, e.at("1"), "not json", "Authorization", "Bearer "+read)
 		if (a.Status == 403) != e.Writes || a.Status == 401 {
 			t.Errorf("%s %s with a read key: %d", e.Method, e.Path, a.Status)
 		}
@@ -85,7 +85,7 @@ func TestEveryEndpointRefusesBadCredentials(t *testing.T) {
 				t.Errorf("%s %s with a read key: code %v", e.Method, e.Path, code)
 			}
 		}
-		a = webtest.From(h, remote)(e.Method, e.At("1"), "not json", "Authorization", "Bearer "+full)
+		a = webtest.From(h, remote)(e.Method, e.at("1"), "not json", "Authorization", "Bearer "+full)
 		if a.Status == 401 || a.Status == 403 {
 			t.Errorf("%s %s with a full key: %d", e.Method, e.Path, a.Status)
 		}
@@ -104,16 +104,16 @@ func TestIDsThatAreNone(t *testing.T) {
 		"%00", "1%00", "%EF%BC%91", "%D9%A1", "abc", "null", "1;", "1,2", "%20", "1%20", "%31%2e", "..;", "{id}", "*", "'", "1%0a",
 	}
 	before := w.Do("GET", "/api/v1/webhooks", "", "Authorization", "Bearer "+w.APIKey(access.ScopeRead)).Body
-	for _, e := range webtest.Endpoints {
-		if !e.TakesID() {
+	for _, e := range endpoints {
+		if !e.takesID() {
 			continue
 		}
 		key := w.APIKey(access.ScopeFull)
 		for _, id := range ids {
-			a, err := w.Send(e.Method, e.At(id), "{}", "Authorization", "Bearer "+key, "Content-Type", "application/json")
+			a, err := w.Send(e.Method, e.at(id), "{}", "Authorization", "Bearer "+key, "Content-Type", "application/json")
 			apptest.Must(t, err)
 			if failures := checkAnswer(e.Method, e.Path, a); a.Status != 404 || len(failures) > 0 {
-				t.Errorf("%s %s: %d %v %s", e.Method, e.At(id), a.Status, failures, a.Body)
+				t.Errorf("%s %s: %d %v %s", e.Method, e.at(id), a.Status, failures, a.Body)
 			}
 		}
 	}
@@ -153,3 +153,83 @@ func TestSheetWebhook(t *testing.T) {
 		}
 	}
 }
+
+// endpoint is one of the management API, as the interface lists them.
+type endpoint struct {
+	Method, Path string // * for an id
+	Writes       bool
+	Limit        int
+}
+
+var endpoints = []endpoint{
+	{"GET", "/api/v1/analytics/overview", false, 300},
+	{"GET", "/api/v1/analytics/period", false, 300},
+	{"GET", "/api/v1/analytics/status", false, 300},
+	{"GET", "/api/v1/reports/period", false, 300},
+	{"GET", "/api/v1/bank-accounts", false, 60},
+	{"GET", "/api/v1/bank-accounts/summary", false, 300},
+	{"POST", "/api/v1/bank-accounts", true, 300},
+	{"GET", "/api/v1/bank-accounts/*", false, 300},
+	{"PUT", "/api/v1/bank-accounts/*", true, 300},
+	{"DELETE", "/api/v1/bank-accounts/*", true, 300},
+	{"GET", "/api/v1/bank-accounts/*/qr", false, 300},
+	{"PATCH", "/api/v1/bank-accounts/*/toggle", true, 300},
+	{"GET", "/api/v1/transactions", false, 60},
+	{"POST", "/api/v1/transactions", true, 300},
+	{"GET", "/api/v1/transactions/*", false, 300},
+	{"PUT", "/api/v1/transactions/*", true, 300},
+	{"GET", "/api/v1/transactions/stream", false, 300},
+	{"GET", "/api/v1/webhooks", false, 300},
+	{"POST", "/api/v1/webhooks", true, 300},
+	{"GET", "/api/v1/webhooks/*", false, 300},
+	{"PUT", "/api/v1/webhooks/*", true, 300},
+	{"DELETE", "/api/v1/webhooks/*", true, 300},
+	{"PATCH", "/api/v1/webhooks/*/toggle", true, 300},
+	{"GET", "/api/v1/webhooks/history", false, 300},
+	{"GET", "/api/v1/webhooks/history/*", false, 300},
+	{"POST", "/api/v1/webhooks/*/resend", true, 300},
+	{"POST", "/api/v1/webhooks/*/test", true, 300},
+	{"POST", "/api/v1/webhooks/*/rotate-secret", true, 300},
+	{"POST", "/api/v1/webhooks/*/activate-secret", true, 300},
+	{"POST", "/api/v1/webhooks/*/replay", true, 300},
+	{"POST", "/api/v1/deliveries/*/send-now", true, 300},
+	{"GET", "/api/v1/code-patterns", false, 300},
+	{"POST", "/api/v1/code-patterns", true, 300},
+	{"GET", "/api/v1/code-patterns/*", false, 300},
+	{"DELETE", "/api/v1/code-patterns/*", true, 300},
+	{"GET", "/api/v1/payment-requests", false, 300},
+	{"POST", "/api/v1/payment-requests", true, 300},
+	{"GET", "/api/v1/payment-requests/unmatched", false, 300},
+	{"PUT", "/api/v1/payment-requests/unmatched/*", true, 300},
+	{"GET", "/api/v1/payment-requests/*", false, 300},
+	{"GET", "/api/v1/payment-requests/*/qr", false, 300},
+	{"POST", "/api/v1/payment-requests/*/cancel", true, 300},
+	{"POST", "/api/v1/payment-requests/*/match", true, 300},
+	{"POST", "/api/v1/payment-requests/*/unmatch", true, 300},
+	{"GET", "/api/v1/streams", false, 300},
+	{"POST", "/api/v1/streams", true, 300},
+	{"GET", "/api/v1/streams/*", false, 300},
+	{"PUT", "/api/v1/streams/*", true, 300},
+	{"DELETE", "/api/v1/streams/*", true, 300},
+	{"PATCH", "/api/v1/streams/*/toggle", true, 300},
+	{"POST", "/api/v1/streams/*/test", true, 300},
+	{"POST", "/api/v1/streams/*/rotate-secret", true, 300},
+	{"GET", "/api/v1/sources", false, 300},
+	{"POST", "/api/v1/sources", true, 300},
+	{"GET", "/api/v1/sources/*", false, 300},
+	{"DELETE", "/api/v1/sources/*", true, 300},
+	{"POST", "/api/v1/sources/*/rotate-secret", true, 300},
+	{"GET", "/api/v1/inbound", false, 300},
+	{"GET", "/api/v1/inbound/refused", false, 300},
+	{"GET", "/api/v1/inbound/refused/*", false, 300},
+	{"GET", "/api/v1/inbound/*", false, 300},
+	{"POST", "/api/v1/inbound/*/link", true, 300},
+	{"POST", "/api/v1/inbound/*/retry", true, 300},
+	{"POST", "/api/v1/inbound/*/settle", true, 300},
+	{"POST", "/api/v1/inbound/*/discard", true, 300},
+}
+
+// at is the endpoint's path with an id.
+func (e endpoint) at(id string) string { return strings.Replace(e.Path, "*", id, 1) }
+
+func (e endpoint) takesID() bool { return strings.Contains(e.Path, "*") }

@@ -102,8 +102,8 @@ func FuzzRequest(f *testing.F) {
 	f.Fuzz(func(t *testing.T, which byte, idAndQuery string, body []byte, headers string) {
 		id, query, _ := strings.Cut(idAndQuery, "?")
 		language, idempotencyKey, _ := strings.Cut(headers, " ")
-		e := webtest.Endpoints[int(which)%len(webtest.Endpoints)]
-		z.do(t, e.Method, url.URL{Path: e.At(id), RawQuery: query}, body, "Authorization", "Bearer "+z.key, "Accept-Language", language,
+		e := endpoints[int(which)%len(endpoints)]
+		z.do(t, e.Method, url.URL{Path: e.at(id), RawQuery: query}, body, "Authorization", "Bearer "+z.key, "Accept-Language", language,
 			"Idempotency-Key", idempotencyKey)
 	})
 }

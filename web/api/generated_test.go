@@ -82,8 +82,8 @@ func pick[T any](g *generator, list ...T) T { return list[g.IntN(len(list))] }
 func (g *generator) odds(n int) bool { return g.IntN(n) == 0 }
 
 func (g *generator) request(key string) (method, path, body string, header []string) {
-	e := pick(g, webtest.Endpoints...)
-	method, path = e.Method, e.At(g.id())
+	e := pick(g, endpoints...)
+	method, path = e.Method, e.at(g.id())
 	if g.odds(15) {
 		method = pick(g, "GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "TRACE", "PROPFIND", "get")
 	}
@@ -184,7 +184,7 @@ func (g *generator) json(depth int) string {
 		webtest.Shown(g.value()), `"IN"`, `"1"`)
 }
 
-func (g *generator) body(e webtest.Endpoint) string {
+func (g *generator) body(e endpoint) string {
 	switch {
 	case g.odds(8):
 		return pick(g, "", "{", "[]", "null", "nul", `{"a":1}{"b":2}`, `{"a":1} x`, "\xef\xbb\xbf{}", "\xff", strings.Repeat("[", 2000),

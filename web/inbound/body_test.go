@@ -44,9 +44,9 @@ func TestProviderAmounts(t *testing.T) {
 					w.WantsRefusal(source, body, http.StatusBadRequest, app.CodeInvalidJSON, "")
 				}
 				if isJSON {
-					w.KeptAsRejected(body, "transferAmount")
+					keptAsRejected(w, body, "transferAmount")
 				} else {
-					w.KeptAsRejected(body, "json")
+					keptAsRejected(w, body, "json")
 				}
 			}
 			for i, c := range apptest.Amounts {
@@ -119,7 +119,7 @@ func TestProviderMoneyFields(t *testing.T) {
 			t.Fatalf("no %s in %s", c.old, element)
 		}
 		w.WantsRefusal(native, apptest.Batch(changed), http.StatusUnprocessableEntity, app.CodeValidation, "transactions[0]."+c.field)
-		w.KeptAsRejected(apptest.Batch(changed), c.field)
+		keptAsRejected(w, apptest.Batch(changed), c.field)
 	}
 	none := strings.NewReplacer(`"id":"3521"`, `"id":null`, `"transactionNumber":"FT1"`, `"transactionNumber":""`).Replace(element)
 	w.WantsRefusal(native, apptest.Batch(none), http.StatusUnprocessableEntity, app.CodeValidation, "transactions[0].id")

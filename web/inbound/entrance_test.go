@@ -126,7 +126,7 @@ func TestProviderMutations(t *testing.T) {
 					refused(original[n-1]+" "+changed, body, header)
 				}
 			}
-			w.NothingStored()
+			nothingStored(w)
 			w.Wants(webtest.Recorded, source, body)
 		})
 	}
@@ -240,7 +240,7 @@ func TestProviderCredentials(t *testing.T) {
 			t.Errorf("%s: %d %s", c.name, a.Status, a.Body)
 		}
 	}
-	w.NothingStored()
+	nothingStored(w)
 
 	for _, s := range []inbound.Source{bearer, signed, apikey, stamps} {
 		a := w.Do("GET", "/api/v1/webhooks", "", "Authorization", "Bearer "+s.Secret, "X-Test-Peer", webtest.Peer(100))
@@ -292,7 +292,7 @@ func TestProviderMethods(t *testing.T) {
 			t.Errorf("%s: %d %s", path, a.Status, a.Body)
 		}
 	}
-	w.NothingStored()
+	nothingStored(w)
 }
 
 func TestProviderSources(t *testing.T) {

@@ -159,7 +159,7 @@ func TestProviderRefusedLog(t *testing.T) {
 			}
 		}
 	}
-	w.NothingStored()
+	nothingStored(w)
 }
 
 func rawCall(s inbound.Source, length int, more, body string) string {
@@ -317,7 +317,7 @@ func TestProviderStorageFailure(t *testing.T) {
 	if a := w.Sends(sepay, apptest.Transfer{Number: "FAIL"}.Sepay()); a.Status < 500 {
 		t.Errorf("sepay: %d %s", a.Status, a.Body)
 	}
-	w.NothingStored()
+	nothingStored(w)
 	if o, err := w.Services.Ledger.Overview(context.Background(), 1); err != nil || o.Transactions != 0 || o.TotalIn != 0 {
 		t.Errorf("totals of what isn't stored: %+v, %v", o, err)
 	}

@@ -97,7 +97,7 @@ func TestGenericMoney(t *testing.T) {
 		b := body(c.amount, c.direction)
 		if c.want == 0 {
 			w.Wants(webtest.Rejected, typed, b)
-			w.KeptAsRejected(b, c.field)
+			keptAsRejected(w, b, c.field)
 			continue
 		}
 		w.Wants(webtest.Recorded, typed, b)
@@ -117,7 +117,7 @@ func TestGenericMoney(t *testing.T) {
 		"account": `{"id":900,"n":5}`, "id": `{"n":5,"acc":"19354957"}`, "element": `"x"`, "json": `{"id":1`,
 	} {
 		w.Wants(webtest.Rejected, signed, b)
-		w.KeptAsRejected(b, field)
+		keptAsRejected(w, b, field)
 	}
 	for i, b := range []string{`{"id":901,"n":5,"acc":null}`, `{"id":902,"n":5,"acc":1.5}`,
 		`{"id":[],"n":5,"acc":"19354957"}`, `null`, ``, `1`} {
@@ -181,7 +181,7 @@ func TestGenericCredentials(t *testing.T) {
 	if a := w.Do("POST", inboundPath, body, "Authorization", "Bearer "+bearer.Secret); a.Status != http.StatusUnauthorized {
 		t.Errorf("on the bare path: %d %s", a.Status, a.Body)
 	}
-	w.NothingStored()
+	nothingStored(w)
 	w.Wants(webtest.Recorded, bearer, body)
 	if a := w.Do("POST", header.URLPath(), `{"id":1,"n":6,"acc":"19354957"}`, "x-api-key", header.Secret); a.Counts(t) != webtest.Recorded {
 		t.Errorf("%s", a.Body)

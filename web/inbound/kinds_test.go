@@ -43,10 +43,10 @@ func TestProviderNoDowngrade(t *testing.T) {
 	w.Link("ACB", apptest.SomeAccount)
 	secret := func(n int) string { return fmt.Sprintf("secret-of-a-source-%d", n) }
 	sources := []inbound.Source{
-		w.Add("native", inbound.AuthBearer, secret(0)), w.Add("native", inbound.AuthHMAC, secret(1)),
-		w.Add("sepay", inbound.AuthAPIKey, secret(2)), w.Add("sepay", inbound.AuthHMAC, secret(3)),
-		w.Add("casso", "", secret(4)), w.Add("casso-v2", "", secret(5)), w.Add("payos", "", secret(6)), w.Add("pay2s", "", secret(7)),
-		w.Add("pay2s-ipn", "", secret(8)),
+		addKind(w, "native", inbound.AuthBearer, secret(0)), addKind(w, "native", inbound.AuthHMAC, secret(1)),
+		addKind(w, "sepay", inbound.AuthAPIKey, secret(2)), addKind(w, "sepay", inbound.AuthHMAC, secret(3)),
+		addKind(w, "casso", "", secret(4)), addKind(w, "casso-v2", "", secret(5)), addKind(w, "payos", "", secret(6)), addKind(w, "pay2s", "", secret(7)),
+		addKind(w, "pay2s-ipn", "", secret(8)),
 	}
 	calls, constant := 0, ""
 	refused := func(what string, path, body string, header []string) {
@@ -94,7 +94,7 @@ func TestProviderNoDowngrade(t *testing.T) {
 			refused(string(s.Provider)+" on the bare path", inboundPath, body, []string{"Authorization", "Bearer " + s.Secret})
 		}
 	}
-	w.NothingStored()
+	nothingStored(w)
 	for _, s := range sources {
 		body, own := oneCall(s)
 		if a := w.Do("POST", s.URLPath(), body, own...); a.Status != http.StatusOK {
@@ -109,11 +109,11 @@ func TestProviderExplained(t *testing.T) {
 	w := webtest.NewWorld(t).Peers()
 	w.Link("ACB", apptest.SomeAccount)
 	kinds := []inbound.Source{
-		w.Add("native", inbound.AuthHMAC, "n-1"), w.Add("sepay", inbound.AuthHMAC, "s-1"), w.Add("casso", "", "c-1"),
-		w.Add("casso-v2", "", "v-1"),
-		w.Add("payos", "", "p-1"), w.Add("pay2s", "", "b-1"), w.Add("pay2s-ipn", "", "i-1"),
+		addKind(w, "native", inbound.AuthHMAC, "n-1"), addKind(w, "sepay", inbound.AuthHMAC, "s-1"), addKind(w, "casso", "", "c-1"),
+		addKind(w, "casso-v2", "", "v-1"),
+		addKind(w, "payos", "", "p-1"), addKind(w, "pay2s", "", "b-1"), addKind(w, "pay2s-ipn", "", "i-1"),
 	}
-	other := w.Add("native", inbound.AuthHMAC, "of-another-one")
+	other := addKind(w, "native", inbound.AuthHMAC, "of-another-one")
 	calls := 0
 	noted := func(s inbound.Source, body string, header []string) inbound.RefusedCall {
 		t.Helper()
@@ -180,7 +180,7 @@ func TestProviderExplained(t *testing.T) {
 	if got := noted(native, body, apptest.Credentials(other, body, time.Now())); got.Code != inbound.RefusalSignature {
 		t.Errorf("a long body: %+v", got.Refusal)
 	}
-	w.NothingStored()
+	nothingStored(w)
 }
 
 // TestProviderSourcesApart: two sources that name the same id name two
@@ -192,7 +192,7 @@ func TestProviderSourcesApart(t *testing.T) {
 	n := 0
 	for _, p := range []app.Provider{"casso", "casso-v2", "pay2s", "payos"} {
 		for _, number := range []string{"A", "B"} {
-			s := w.Add(p, "", "")
+			s := addKind(w, p, "", "")
 			body, header := oneCall(s)
 			n++
 			another := strings.NewReplacer("FT7", fmt.Sprint("FT", number, n), "5000", fmt.Sprint(5000+n))
@@ -207,7 +207,7 @@ func TestProviderSourcesApart(t *testing.T) {
 	}
 	w.WantTransactions(n)
 	for i, p := range []app.Provider{"casso", "casso-v2", "pay2s", "payos", "sepay"} {
-		s := w.Add(p, map[app.Provider]inbound.Auth{"sepay": inbound.AuthAPIKey}[p], "")
+		s := addKind(w, p, map[app.Provider]inbound.Auth{"sepay": inbound.AuthAPIKey}[p], "")
 		body, header := oneCall(s)
 		want := webtest.Duplicate
 		if i == 0 {
@@ -218,7 +218,7 @@ func TestProviderSourcesApart(t *testing.T) {
 		}
 	}
 	// A bank's suffix doesn't make another number of it, nor another content another transfer.
-	s := w.Add("casso", "", "")
+	s := addKind(w, "casso", "", "")
 	body, header := oneCall(s)
 	if got := w.Do("POST", s.URLPath(), strings.NewReplacer("FT7", `ft7\\BNK`, "DH7", "TRA TIEN COM").Replace(body),
 		header...).Counts(t); got != webtest.Duplicate {

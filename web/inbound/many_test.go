@@ -32,19 +32,19 @@ func TestProviderTooManyElements(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	w.Link("ACB", apptest.SomeAccount)
-	native, casso := w.Native(), w.Add("casso", inbound.AuthToken, "")
+	native, casso := w.Native(), addKind(w, "casso", inbound.AuthToken, "")
 	body := manyNative(inbound.MaxElements + 1)
 	w.WantsRefusal(native, body, http.StatusUnprocessableEntity, app.CodeValidation, "body")
-	w.KeptAsRejected(body, "body")
+	keptAsRejected(w, body, "body")
 	body = `{"error":0,"data":[` + strings.Repeat(`{"id":1},`, inbound.MaxElements) + `{"id":1}]}`
 	w.Wants(webtest.Rejected, casso, body)
-	w.KeptAsRejected(body, "body")
+	keptAsRejected(w, body, "body")
 	w.WantTransactions(0)
 	if said, e := w.Reads(2); len(said) != 1 || e.ElementCount != 1 {
 		t.Errorf("the event is shown with %d elements, %d named", len(said), e.ElementCount)
 	}
 	retries(w, w.Services, w.Event(2), webtest.Rejected)
-	w.KeptAsRejected(body, "body")
+	keptAsRejected(w, body, "body")
 
 	// Once somebody has discarded it, the body goes with the others of its age.
 	later := time.Now().Add(time.Hour)

@@ -32,7 +32,7 @@ func TestNoticesOfApps(t *testing.T) {
 	counts(webtest.Recorded, "com.vnpay.vpbankonline", "VPBank NEO + 20,000 ₫", neo)
 	for _, sender := range []string{"com.zing.zalo", "Vietcombank app", "com.vcb", "com.VCB.fake", "xcom.VCB", "com.mbmobile"} {
 		counts(webtest.Rejected, sender, "Vietcombank", strings.Replace(vcb, "530,250", "530,251", 1))
-		w.KeptAsRejected(string(w.NewestEvent().Body), "sender")
+		keptAsRejected(w, string(w.NewestEvent().Body), "sender")
 	}
 	// What a title says of the money counts, and the rest of it doesn't.
 	counts(webtest.Rejected, "com.VCB", "Giao dịch không thành công", strings.Replace(vcb, "530,250", "530,252", 1))
@@ -93,7 +93,7 @@ func TestTitleIsNoSender(t *testing.T) {
 	for _, title := range []string{"ACB", "VCB Digibank", "Vietcombank"} {
 		body := strings.Replace(apptest.PhoneText{Sender: title}.SMSToURL(), `"sim1"`, `"notification"`, 1)
 		w.Wants(webtest.Rejected, s, body)
-		w.KeptAsRejected(body, "sender")
+		keptAsRejected(w, body, "sender")
 		if e, err := w.Services.Inbound.ReadInboundEvent(t.Context(), 1, w.NewestEvent().ID); err != nil || e.Elements[0].Sender != "" {
 			t.Errorf("the page offers to allow %q: %v", e.Elements[0].Sender, err)
 		}
@@ -122,6 +122,6 @@ func TestSMSToURLSigned(t *testing.T) {
 	if a := w.Do("POST", plain.URLPath(), body, "X-Signature", apptest.HexHMAC(plain.Secret, body)); a.Status != http.StatusUnauthorized {
 		t.Errorf("a signature for a source with a token: %d", a.Status)
 	}
-	w.NothingStored()
+	nothingStored(w)
 	w.Wants(webtest.Recorded, s, body)
 }

@@ -147,7 +147,7 @@ func TestProviderRefusalExplained(t *testing.T) {
 			}
 		}
 	}
-	w.NothingStored()
+	nothingStored(w)
 }
 
 // constantPart is an answer byte for byte, without its request id and date.

@@ -199,7 +199,7 @@ func TestSMSDropped(t *testing.T) {
 		w.Wants(webtest.Counts{}, capcom6,
 			strings.Replace(strings.Replace(apptest.PhoneText{}.Capcom6(), "sms:received", event, 1), "DH123", apptest.OtpDigits, 1))
 	}
-	w.NothingStored()
+	nothingStored(w)
 	for _, provider := range phoneApps {
 		s := w.Source(provider, "", "")
 		trace := func(text, body, explanation string) {
@@ -276,7 +276,7 @@ func TestSMSUnreadable(t *testing.T) {
 		{forwarder, "sender", form(func(v url.Values) { v.Del("from") })},
 	} {
 		w.Wants(webtest.Rejected, x.source, x.body)
-		w.KeptAsRejected(x.body, x.field)
+		keptAsRejected(w, x.body, x.field)
 	}
 	w.WantTransactions(0)
 	// A message id makes up for a time that can't be read.
@@ -347,7 +347,7 @@ func TestSMSForwarderSign(t *testing.T) {
 		webtest.Peer(200)); a.Status != http.StatusUnauthorized {
 		t.Errorf("the secret as a Bearer token: %d", a.Status)
 	}
-	w.NothingStored()
+	nothingStored(w)
 
 	now = time.Now() // the clock may have been set meanwhile
 	w.Wants(webtest.Recorded, s, with(func(v url.Values) {}))
@@ -396,6 +396,6 @@ func TestCapcom6Stamp(t *testing.T) {
 			t.Errorf("%d: %d %s", i, a.Status, a.Body)
 		}
 	}
-	w.NothingStored()
+	nothingStored(w)
 	w.Wants(webtest.Recorded, s, body)
 }

@@ -83,6 +83,6 @@ func TestTwoNoticesInOneText(t *testing.T) {
 	w := webtest.NewWorld(t)
 	w.Link("MBB", "03123682")
 	w.Wants(webtest.Rejected, w.Source("sms-to-url", "", ""), string(body))
-	w.KeptAsRejected(string(body), "text")
+	keptAsRejected(w, string(body), "text")
 	w.WantTransactions(0)
 }

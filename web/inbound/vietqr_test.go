@@ -63,7 +63,7 @@ func TestVietQR(t *testing.T) {
 	} {
 		events := len(w.Events())
 		syncs(w, "", token, c.body, fmt.Sprint("inbound-", w.NewestEvent().ID+1))
-		w.KeptAsRejected(c.body, c.field)
+		keptAsRejected(w, c.body, c.field)
 		if n := len(w.Events()); n != events+1 {
 			t.Errorf("%d: %d events", i, n)
 		}

@@ -1,7 +1,6 @@
 package webtest
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -266,33 +265,6 @@ func checkHead(route *routers.Route, a Answer) []string {
 	return nil
 }
 
-// CheckDelivery gives what of a request to a shop is not as the document has
-// it.
-func (c contract) CheckDelivery(header http.Header, body []byte) []string {
-	operation := c.Doc.Webhooks["transactions"].Post
-	var failures []string
-	for _, p := range operation.Parameters {
-		value := header.Get(p.Value.Name)
-		if err := p.Value.Schema.Value.VisitJSON(value, openapi3.EnableJSONSchema2020()); err != nil {
-			failures = append(failures, fmt.Sprintf("header %s: %v", p.Value.Name, err))
-		}
-	}
-	var v any
-	if err := json.NewDecoder(bytes.NewReader(body)).Decode(&v); err != nil {
-		return append(failures, err.Error())
-	}
-	schema := operation.RequestBody.Value.Content["application/json"].Schema.Value
-	if err := schema.VisitJSON(v, openapi3.EnableJSONSchema2020()); err != nil {
-		failures = append(failures, fmt.Sprintf("body: %v", err))
-	}
-	return failures
-}
-
-// At is the endpoint's path with an id.
-func (e Endpoint) At(id string) string { return strings.Replace(e.Path, "*", id, 1) }
-
-func (e Endpoint) TakesID() bool { return strings.Contains(e.Path, "*") }
-
 func Short(s string) string {
 	if len(s) > 100 {
 		return strings.ToValidUTF8(s[:100], "") + "…"
@@ -331,79 +303,4 @@ func From(h http.Handler, remote string) func(method, path, body string, header 
 		h.ServeHTTP(recorder, request)
 		return Answer{recorder.Code, recorder.Header(), recorder.Body.String()}
 	}
-}
-
-// Endpoint is one of the management API, as the interface lists them.
-type Endpoint struct {
-	Method, Path string // * for an id
-	Writes       bool
-	Limit        int
-}
-
-var Endpoints = []Endpoint{
-	{"GET", "/api/v1/analytics/overview", false, 300},
-	{"GET", "/api/v1/analytics/period", false, 300},
-	{"GET", "/api/v1/analytics/status", false, 300},
-	{"GET", "/api/v1/reports/period", false, 300},
-	{"GET", "/api/v1/bank-accounts", false, 60},
-	{"GET", "/api/v1/bank-accounts/summary", false, 300},
-	{"POST", "/api/v1/bank-accounts", true, 300},
-	{"GET", "/api/v1/bank-accounts/*", false, 300},
-	{"PUT", "/api/v1/bank-accounts/*", true, 300},
-	{"DELETE", "/api/v1/bank-accounts/*", true, 300},
-	{"GET", "/api/v1/bank-accounts/*/qr", false, 300},
-	{"PATCH", "/api/v1/bank-accounts/*/toggle", true, 300},
-	{"GET", "/api/v1/transactions", false, 60},
-	{"POST", "/api/v1/transactions", true, 300},
-	{"GET", "/api/v1/transactions/*", false, 300},
-	{"PUT", "/api/v1/transactions/*", true, 300},
-	{"GET", "/api/v1/transactions/stream", false, 300},
-	{"GET", "/api/v1/webhooks", false, 300},
-	{"POST", "/api/v1/webhooks", true, 300},
-	{"GET", "/api/v1/webhooks/*", false, 300},
-	{"PUT", "/api/v1/webhooks/*", true, 300},
-	{"DELETE", "/api/v1/webhooks/*", true, 300},
-	{"PATCH", "/api/v1/webhooks/*/toggle", true, 300},
-	{"GET", "/api/v1/webhooks/history", false, 300},
-	{"GET", "/api/v1/webhooks/history/*", false, 300},
-	{"POST", "/api/v1/webhooks/*/resend", true, 300},
-	{"POST", "/api/v1/webhooks/*/test", true, 300},
-	{"POST", "/api/v1/webhooks/*/rotate-secret", true, 300},
-	{"POST", "/api/v1/webhooks/*/activate-secret", true, 300},
-	{"POST", "/api/v1/webhooks/*/replay", true, 300},
-	{"POST", "/api/v1/deliveries/*/send-now", true, 300},
-	{"GET", "/api/v1/code-patterns", false, 300},
-	{"POST", "/api/v1/code-patterns", true, 300},
-	{"GET", "/api/v1/code-patterns/*", false, 300},
-	{"DELETE", "/api/v1/code-patterns/*", true, 300},
-	{"GET", "/api/v1/payment-requests", false, 300},
-	{"POST", "/api/v1/payment-requests", true, 300},
-	{"GET", "/api/v1/payment-requests/unmatched", false, 300},
-	{"PUT", "/api/v1/payment-requests/unmatched/*", true, 300},
-	{"GET", "/api/v1/payment-requests/*", false, 300},
-	{"GET", "/api/v1/payment-requests/*/qr", false, 300},
-	{"POST", "/api/v1/payment-requests/*/cancel", true, 300},
-	{"POST", "/api/v1/payment-requests/*/match", true, 300},
-	{"POST", "/api/v1/payment-requests/*/unmatch", true, 300},
-	{"GET", "/api/v1/streams", false, 300},
-	{"POST", "/api/v1/streams", true, 300},
-	{"GET", "/api/v1/streams/*", false, 300},
-	{"PUT", "/api/v1/streams/*", true, 300},
-	{"DELETE", "/api/v1/streams/*", true, 300},
-	{"PATCH", "/api/v1/streams/*/toggle", true, 300},
-	{"POST", "/api/v1/streams/*/test", true, 300},
-	{"POST", "/api/v1/streams/*/rotate-secret", true, 300},
-	{"GET", "/api/v1/sources", false, 300},
-	{"POST", "/api/v1/sources", true, 300},
-	{"GET", "/api/v1/sources/*", false, 300},
-	{"DELETE", "/api/v1/sources/*", true, 300},
-	{"POST", "/api/v1/sources/*/rotate-secret", true, 300},
-	{"GET", "/api/v1/inbound", false, 300},
-	{"GET", "/api/v1/inbound/refused", false, 300},
-	{"GET", "/api/v1/inbound/refused/*", false, 300},
-	{"GET", "/api/v1/inbound/*", false, 300},
-	{"POST", "/api/v1/inbound/*/link", true, 300},
-	{"POST", "/api/v1/inbound/*/retry", true, 300},
-	{"POST", "/api/v1/inbound/*/settle", true, 300},
-	{"POST", "/api/v1/inbound/*/discard", true, 300},
 }

@@ -140,22 +140,6 @@ func (s *shop) Waits(w *World, want ...string) {
 	}
 }
 
-// KeptAsRejected checks that the newest event of the inbound log has body, and
-// one rejected item of the field.
-func (w *World) KeptAsRejected(body, field string) {
-	w.T.Helper()
-	e := w.NewestEvent()
-	if string(e.Body) != body || e.Rejected != 1 || e.Open != 1 {
-		w.T.Errorf("inbound log after %.100q: %+v", body, e)
-		return
-	}
-	items := w.Items(e.ID)
-	if len(items) != 1 || items[0].State != inbound.OutcomeRejected || items[0].Fault == nil ||
-		items[0].Fault.Field != field || items[0].Fault.Text.EN == "" || items[0].Fault.Text.VI == "" {
-		w.T.Errorf("items after %.100q: %+v, want one of %s", body, items, field)
-	}
-}
-
 // WantsRefusal makes a native call of which nothing can be read.
 func (w *World) WantsRefusal(s inbound.Source, body string, status int, code app.Code, field string) {
 	w.T.Helper()
