@@ -19,8 +19,7 @@ func accountCommand() *cli.Command {
 				Name: "create", Usage: "create an account", ArgsUsage: "NAME", Description: terminal.Example(`baoco account create "Second shop"`),
 				Flags: terminal.AdminFlags(), Action: session.Admin(createAccount),
 			},
-			{Name: "list", Usage: "list the accounts", Description: terminal.Example("baoco account list"), Flags: terminal.AdminFlags(),
-				Action: session.WithoutArguments(listAccounts)},
+			session.Plain("account list", "list the accounts", listAccounts),
 			{
 				Name: "set", Usage: "change the plan of the account that --account names",
 				Description: terminal.Example("baoco account set --account 2 --plan basic --expires 2027-06-30 --max-bank-accounts 3"),

@@ -71,11 +71,7 @@ func alertCommand() *cli.Command {
 				),
 				Action: session.WithoutArguments(setAlertPreferences),
 			},
-			{
-				Name: "list", Usage: "show where alerts go, what they are about and the last messages",
-				Description: terminal.Example("baoco alert list"),
-				Flags:       terminal.AdminFlags(), Action: session.WithoutArguments(listAlerts),
-			},
+			session.Plain("alert list", "show where alerts go, what they are about and the last messages", listAlerts),
 			{
 				Name: "test", Usage: "send a test now", ArgsUsage: "[MEDIUM]",
 				Description: terminal.Example("baoco alert test", "baoco alert test email"),

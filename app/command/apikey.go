@@ -30,16 +30,9 @@ func apiKeyCommand() *cli.Command {
 				),
 				Action: session.Admin(createAPIKey),
 			},
-			{
-				Name: "list", Usage: "list the keys", Description: terminal.Example("baoco apikey list"),
-				Flags: terminal.AdminFlags(), Action: session.WithoutArguments(listAPIKeys),
-			},
-			{
-				Name: "revoke", Usage: "revoke a key; it stops working within a second", ArgsUsage: "ID",
-				Description: terminal.Example("baoco apikey revoke 3"),
-				Flags:       terminal.AdminFlags(), Action: session.EndByID("API key",
-					func(s *services.All) session.Ending { return s.Access.RevokeAPIKey }, "revoked", "API key %d is revoked."),
-			},
+			session.Plain("apikey list", "list the keys", listAPIKeys),
+			session.Of("apikey revoke", "revoke a key; it stops working within a second", "API key",
+				session.End(func(s *services.All) session.Ending { return s.Access.RevokeAPIKey }, "revoked", "API key %d is revoked.")),
 		},
 	}
 }

@@ -47,10 +47,7 @@ func bankCommand() *cli.Command {
 				),
 				Action: session.WithoutArguments(linkBank),
 			},
-			{
-				Name: "list", Usage: "list the bank accounts", Description: terminal.Example("baoco bank list -o json"),
-				Flags: terminal.AdminFlags(), Action: session.WithoutArguments(listBanks),
-			},
+			session.Plain("bank list", "list the bank accounts", listBanks),
 			{
 				Name: "update", Usage: "correct the holder's name, or change the numbers to which customers pay", ArgsUsage: "ID",
 				Description: terminal.Example(`baoco bank update 1 --receiving-number "96247CISI1=Till 1" --receiving-number 96247CISI2`,
@@ -59,17 +56,10 @@ func bankCommand() *cli.Command {
 					&cli.StringFlag{Name: "name", Usage: "`NAME` of the account's holder, as the bank has it", DefaultText: "as it is"}),
 				Action: session.WithID("bank account", updateBank),
 			},
-			{
-				Name: "toggle", Usage: "turn a bank account off or on", ArgsUsage: "ID", Description: terminal.Example("baoco bank toggle 2"),
-				Flags: terminal.AdminFlags(), Action: session.WithID("bank account", toggleBank),
-			},
-			{
-				Name: "unlink", Usage: "unlink a bank account; its transactions are kept", ArgsUsage: "ID",
-				Description: terminal.Example("baoco bank unlink 2"),
-				Flags:       terminal.AdminFlags(), Action: session.EndByID("bank account",
-					func(s *services.All) session.Ending { return s.Ledger.UnlinkBankAccount }, "unlinked",
-					"Bank account %d is unlinked; its transactions stay."),
-			},
+			session.Of("bank toggle", "turn a bank account off or on", "bank account", toggleBank),
+			session.Of("bank unlink", "unlink a bank account; its transactions are kept", "bank account",
+				session.End(func(s *services.All) session.Ending { return s.Ledger.UnlinkBankAccount },
+					"unlinked", "Bank account %d is unlinked; its transactions stay.")),
 			{
 				Name: "qr", Usage: "make a VietQR code for transfers to a bank account", ArgsUsage: "ID",
 				Description: terminal.Example(`baoco bank qr 1 --amount 150000 --content DH123`, "baoco bank qr 1 --png counter.png"),

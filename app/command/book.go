@@ -40,16 +40,8 @@ func bookCommand() *cli.Command {
 				Description: terminal.Example("baoco book close --period 2026-11"),
 				Flags:       terminal.AdminFlags(period), Action: session.WithoutArguments(closeBook),
 			},
-			{
-				Name: "open", Usage: "take back the last closing",
-				Description: terminal.Example("baoco book open"),
-				Flags:       terminal.AdminFlags(), Action: session.WithoutArguments(openBook),
-			},
-			{
-				Name: "status", Usage: "list what is closed",
-				Description: terminal.Example("baoco book status"),
-				Flags:       terminal.AdminFlags(), Action: session.WithoutArguments(bookStatus),
-			},
+			session.Plain("book open", "take back the last closing", openBook),
+			session.Plain("book status", "list what is closed", bookStatus),
 		},
 	}
 }

@@ -8,13 +8,6 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-func catchUpCommand() *cli.Command {
-	return &cli.Command{
-		Name: "catch-up", Usage: "sync the provider's list of transactions now, in case calls never arrived", ArgsUsage: "ID",
-		Description: terminal.Example("baoco source catch-up 1"), Flags: terminal.AdminFlags(), Action: session.WithID("source", catchUpSource),
-	}
-}
-
 func catchUpSource(c *cli.Context, s *session.Session, id int64) error {
 	progress := terminal.NewProgress(c, "reading the provider's list")
 	r, err := s.Services.Inbound.CatchUpSource(c.Context, s.Account, id, s.Now)

@@ -9,6 +9,7 @@ import (
 	"baoco/app/command/session"
 	"baoco/app/command/terminal"
 	"baoco/app/paymentcode"
+	"baoco/app/services"
 	"baoco/web/api"
 
 	"github.com/urfave/cli/v2"
@@ -31,13 +32,10 @@ func codeCommand() *cli.Command {
 				),
 				Action: session.WithoutArguments(createCodePattern),
 			},
-			{Name: "list", Usage: "list the patterns", Description: terminal.Example("baoco code list"), Flags: terminal.AdminFlags(),
-				Action: session.WithoutArguments(listCodePatterns)},
-			{
-				Name: "delete", Usage: "delete a pattern; the codes of recorded transactions are kept", ArgsUsage: "ID",
-				Description: terminal.Example("baoco code delete 1"), Flags: terminal.AdminFlags(),
-				Action: session.WithID("code pattern", deleteCodePattern),
-			},
+			session.Plain("code list", "list the patterns", listCodePatterns),
+			session.Of("code delete", "delete a pattern; the codes of recorded transactions are kept", "code pattern",
+				session.End(func(s *services.All) session.Ending { return s.Ledger.DeleteCodePattern }, "deleted",
+					"Code pattern %d is deleted; the codes of recorded transactions are kept.")),
 		},
 	}
 }
@@ -76,10 +74,4 @@ func listCodePatterns(c *cli.Context, s *session.Session) error {
 	return terminal.List(c, err, patterns, table, func(p app.CodePattern) (api.CodePatternJSON, []string) {
 		return api.EncodeCodePattern(p, s.Services.Ledger.Zone()), []string{strconv.FormatInt(p.ID, 10), p.Prefix, follows(p)}
 	})
-}
-
-func deleteCodePattern(c *cli.Context, s *session.Session, id int64) error {
-	err := s.Services.Ledger.DeleteCodePattern(c.Context, s.Account, id, s.Now)
-	return terminal.Done(c, err, session.StateJSON{ID: id, State: "deleted"},
-		"Code pattern %d is deleted; the codes of recorded transactions are kept.", id)
 }

@@ -31,16 +31,10 @@ func counterCommand() *cli.Command {
 				),
 				Action: session.Admin(createCounterLink),
 			},
-			{
-				Name: "list", Usage: "list the links", Description: terminal.Example("baoco counter list"),
-				Flags: terminal.AdminFlags(), Action: session.WithoutArguments(listCounterLinks),
-			},
-			{
-				Name: "revoke", Usage: "revoke a link and close the screens that use it, within a second", ArgsUsage: "ID",
-				Description: terminal.Example("baoco counter revoke 3"), Flags: terminal.AdminFlags(),
-				Action: session.EndByID("counter link", func(s *services.All) session.Ending { return s.Payments.RevokeCounterLink }, "revoked",
-					"Counter link %d is revoked."),
-			},
+			session.Plain("counter list", "list the links", listCounterLinks),
+			session.Of("counter revoke", "revoke a link and close the screens that use it, within a second", "counter link",
+				session.End(func(s *services.All) session.Ending { return s.Payments.RevokeCounterLink },
+					"revoked", "Counter link %d is revoked.")),
 		},
 	}
 }

@@ -48,22 +48,14 @@ func paymentCommand() *cli.Command {
 				)...),
 				Action: session.WithoutArguments(listPayments),
 			},
-			{
-				Name: "show", Usage: "show a payment request with its transfers", ArgsUsage: "ID",
-				Description: terminal.Example("baoco payment show 7"),
-				Flags:       terminal.AdminFlags(), Action: session.WithID("payment request", showPayment),
-			},
+			session.Of("payment show", "show a payment request with its transfers", "payment request", showPayment),
 			{
 				Name: "qr", Usage: "make the VietQR code of what is still to be paid", ArgsUsage: "ID",
 				Description: terminal.Example("baoco payment qr 7 --png order.png"),
 				Flags:       terminal.AdminFlags(&cli.StringFlag{Name: "png", Usage: "write the code to a PNG `FILE`"}),
 				Action:      session.WithID("payment request", paymentQR),
 			},
-			{
-				Name: "cancel", Usage: "cancel a payment request that isn't paid", ArgsUsage: "ID",
-				Description: terminal.Example("baoco payment cancel 7"),
-				Flags:       terminal.AdminFlags(), Action: session.WithID("payment request", cancelPayment),
-			},
+			session.Of("payment cancel", "cancel a payment request that isn't paid", "payment request", cancelPayment),
 			{
 				Name: "unmatched", Usage: "list money in without a payment request, and what it may be for",
 				Description: terminal.Example("baoco payment unmatched"),

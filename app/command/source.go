@@ -54,14 +54,8 @@ func sourceCommand() *cli.Command {
 				),
 				Action: session.WithoutArguments(addSource),
 			},
-			{
-				Name: "list", Usage: "list the sources with their state", Description: terminal.Example("baoco source list"),
-				Flags: terminal.AdminFlags(), Action: session.WithoutArguments(listSources),
-			},
-			{
-				Name: "show", Usage: "show a source, its settings and its last calls, without its secret", ArgsUsage: "ID",
-				Description: terminal.Example("baoco source show 1"), Flags: terminal.AdminFlags(), Action: session.WithID("source", describeSource),
-			},
+			session.Plain("source list", "list the sources with their state", listSources),
+			session.Of("source show", "show a source, its settings and its last calls, without its secret", "source", describeSource),
 			{
 				Name: "rotate", Usage: "rotate the secret of a source, effective at once, or replace its API key", ArgsUsage: "ID",
 				Description: terminal.Example("baoco source rotate 1", "baoco source rotate 1 --api-key-file sepay.key"),
@@ -76,14 +70,11 @@ func sourceCommand() *cli.Command {
 				Flags: terminal.AdminFlags(&cli.StringSliceFlag{Name: "sender",
 					Usage: "the `NAME` or number, as the phone shows it (repeatable)"}), Action: session.WithID("source", allowSenders),
 			},
-			{
-				Name: "remove", Usage: "remove a source; its transactions are kept", ArgsUsage: "ID",
-				Description: terminal.Example("baoco source remove 1"),
-				Flags:       terminal.AdminFlags(), Action: session.EndByID("source",
-					func(s *services.All) session.Ending { return s.Inbound.RemoveSource }, "removed",
-					"Source %d is removed; its calls are refused from now on and its transactions are kept."),
-			},
-			catchUpCommand(), logCommand(), eventCommand(), linkCommand(), retryCommand(), settleCommand(), discardCommand(),
+			session.Of("source remove", "remove a source; its transactions are kept", "source",
+				session.End(func(s *services.All) session.Ending { return s.Inbound.RemoveSource },
+					"removed", "Source %d is removed; its calls are refused from now on and its transactions are kept.")),
+			session.Of("source catch-up", "sync the provider's list of transactions now, in case calls never arrived", "source", catchUpSource),
+			logCommand(), eventCommand(), linkCommand(), retryCommand(), settleCommand(), discardCommand(),
 		},
 	}
 }

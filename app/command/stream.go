@@ -50,8 +50,7 @@ func streamCommand() *cli.Command {
 				)...),
 				Action: session.WithoutArguments(createStream),
 			},
-			{Name: "list", Usage: "list the streams and how far they are", Description: terminal.Example("baoco stream list"),
-				Flags: terminal.AdminFlags(), Action: session.WithoutArguments(listStreams)},
+			session.Plain("stream list", "list the streams and how far they are", listStreams),
 			{
 				Name: "update", Usage: "change a stream, or send again from an earlier transaction on", ArgsUsage: "ID",
 				Description: terminal.Example("baoco stream update 1 --since-id 10293"),
@@ -64,25 +63,11 @@ func streamCommand() *cli.Command {
 				)...),
 				Action: session.WithID("stream", updateStream),
 			},
-			{
-				Name: "toggle", Usage: "turn a stream off, where it keeps its place, or on", ArgsUsage: "ID",
-				Description: terminal.Example("baoco stream toggle 1"), Flags: terminal.AdminFlags(), Action: session.WithID("stream", toggleStream),
-			},
-			{
-				Name: "delete", Usage: "delete a stream; what is in the broker stays", ArgsUsage: "ID",
-				Description: terminal.Example("baoco stream delete 1"), Flags: terminal.AdminFlags(),
-				Action: session.EndByID("stream", func(s *services.All) session.Ending { return s.Streams.DeleteStream }, "deleted",
-					"Stream %d is deleted."),
-			},
-			{
-				Name: "test", Usage: "publish a signed test message; exits 6 unless the broker keeps it", ArgsUsage: "ID",
-				Description: terminal.Example("baoco stream test 1"), Flags: terminal.AdminFlags(), Action: session.WithID("stream", testStream),
-			},
-			{
-				Name: "rotate-secret", Usage: "make a new secret, which signs messages from now on", ArgsUsage: "ID",
-				Description: terminal.Example("baoco stream rotate-secret 1"), Flags: terminal.AdminFlags(),
-				Action: session.WithID("stream", rotateStreamSecret),
-			},
+			session.Of("stream toggle", "turn a stream off, where it keeps its place, or on", "stream", toggleStream),
+			session.Of("stream delete", "delete a stream; what is in the broker stays", "stream",
+				session.End(func(s *services.All) session.Ending { return s.Streams.DeleteStream }, "deleted", "Stream %d is deleted.")),
+			session.Of("stream test", "publish a signed test message; exits 6 unless the broker keeps it", "stream", testStream),
+			session.Of("stream rotate-secret", "make a new secret, which signs messages from now on", "stream", rotateStreamSecret),
 		},
 	}
 }

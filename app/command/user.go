@@ -38,10 +38,7 @@ func userCommand() *cli.Command {
 				),
 				Action: session.Admin(createUser),
 			},
-			{
-				Name: "list", Usage: "list the users", Description: terminal.Example("baoco user list"),
-				Flags: terminal.AdminFlags(), Action: session.WithoutArguments(listUsers),
-			},
+			session.Plain("user list", "list the users", listUsers),
 			{
 				Name: "passwd", Usage: "change the password of a user and sign them out everywhere", ArgsUsage: "NAME",
 				Description: terminal.Example("baoco user passwd lan"), Flags: terminal.AdminFlags(passwordFile), Action: withUser(setPassword),

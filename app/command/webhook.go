@@ -55,8 +55,7 @@ func webhookCommand() *cli.Command {
 				)...),
 				Action: session.WithoutArguments(createWebhook),
 			},
-			{Name: "list", Usage: "list the webhooks", Description: terminal.Example("baoco webhook list"), Flags: terminal.AdminFlags(),
-				Action: session.WithoutArguments(listWebhooks)},
+			session.Plain("webhook list", "list the webhooks", listWebhooks),
 			{
 				Name: "update", Usage: "change a webhook", ArgsUsage: "ID",
 				Description: terminal.Example("baoco webhook update 1 --url https://shop.vn/new"),
@@ -69,20 +68,11 @@ func webhookCommand() *cli.Command {
 				)...),
 				Action: session.WithID("webhook", updateWebhook),
 			},
-			{
-				Name: "toggle", Usage: "turn a webhook off or on; waiting deliveries are kept", ArgsUsage: "ID",
-				Description: terminal.Example("baoco webhook toggle 1"), Flags: terminal.AdminFlags(), Action: session.WithID("webhook", toggleWebhook),
-			},
-			{
-				Name: "delete", Usage: "delete a webhook; waiting deliveries are cancelled, its history is kept", ArgsUsage: "ID",
-				Description: terminal.Example("baoco webhook delete 1"), Flags: terminal.AdminFlags(),
-				Action: session.EndByID("webhook", func(s *services.All) session.Ending { return s.Deliveries.DeleteWebhook }, "deleted",
-					"Webhook %d is deleted; its history is kept."),
-			},
-			{
-				Name: "test", Usage: "send a signed test and show the response; exits 6 unless it is accepted", ArgsUsage: "ID",
-				Description: terminal.Example("baoco webhook test 1"), Flags: terminal.AdminFlags(), Action: session.WithID("webhook", testWebhook),
-			},
+			session.Of("webhook toggle", "turn a webhook off or on; waiting deliveries are kept", "webhook", toggleWebhook),
+			session.Of("webhook delete", "delete a webhook; waiting deliveries are cancelled, its history is kept", "webhook",
+				session.End(func(s *services.All) session.Ending { return s.Deliveries.DeleteWebhook },
+					"deleted", "Webhook %d is deleted; its history is kept.")),
+			session.Of("webhook test", "send a signed test and show the response; exits 6 unless it is accepted", "webhook", testWebhook),
 			verifyCommand(),
 			{
 				Name: "rotate-secret", Usage: "rotate the secret of a webhook, with an overlap", ArgsUsage: "ID",
@@ -91,12 +81,9 @@ func webhookCommand() *cli.Command {
 					Usage: "`HOURS` that the old secret keeps signing, 0 to 168", Value: 24}),
 				Action: session.WithID("webhook", rotateSecret),
 			},
-			{
-				Name: "activate-secret", Usage: "end the overlap of a rotation: use the new secret only", ArgsUsage: "ID",
-				Description: terminal.Example("baoco webhook activate-secret 1"), Flags: terminal.AdminFlags(),
-				Action: session.EndByID("webhook", func(s *services.All) session.Ending { return s.Deliveries.ActivateSecret }, "activated",
-					"The new secret of webhook %d is now the only one in use."),
-			},
+			session.Of("webhook activate-secret", "end the overlap of a rotation: use the new secret only", "webhook",
+				session.End(func(s *services.All) session.Ending { return s.Deliveries.ActivateSecret },
+					"activated", "The new secret of webhook %d is now the only one in use.")),
 		},
 	}
 }

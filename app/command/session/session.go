@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/user"
 	"strconv"
+	"strings"
 	"time"
 
 	"baoco/app"
@@ -95,16 +96,31 @@ func WithID(what string, action func(c *cli.Context, s *Session, id int64) error
 	})
 }
 
+// Plain is a command that takes no arguments and has no flags of its own. line is its name
+// with that of the command above it.
+func Plain(line, usage string, action func(c *cli.Context, s *Session) error) *cli.Command {
+	_, name, _ := strings.Cut(line, " ")
+	return &cli.Command{Name: name, Usage: usage, Description: terminal.Example("baoco " + line), Flags: terminal.AdminFlags(),
+		Action: WithoutArguments(action)}
+}
+
+// Of is Plain for a command whose one argument is the id of a thing.
+func Of(line, usage, what string, action func(c *cli.Context, s *Session, id int64) error) *cli.Command {
+	command := Plain(line, usage, nil)
+	command.ArgsUsage, command.Description, command.Action = "ID", terminal.Example("baoco "+line+" 1"), WithID(what, action)
+	return command
+}
+
 // Ending ends a thing of an account.
 type Ending func(ctx context.Context, account, id int64, now time.Time) error
 
-// EndByID is WithID for a command that ends something. It reports the state and,
-// on stderr, the sentence, which has a verb for the id.
-func EndByID(what string, end func(*services.All) Ending, state, sentence string) cli.ActionFunc {
-	return WithID(what, func(c *cli.Context, s *Session, id int64) error {
+// End is an action that ends something. It reports the state and, on stderr, the sentence,
+// which has a verb for the id.
+func End(end func(*services.All) Ending, state, sentence string) func(c *cli.Context, s *Session, id int64) error {
+	return func(c *cli.Context, s *Session, id int64) error {
 		err := end(s.Services)(c.Context, s.Account, id, s.Now)
 		return terminal.Done(c, err, StateJSON{id, state}, sentence, id)
-	})
+	}
 }
 
 // SayMigrating says on w that a file of an older version is migrated.

@@ -74,11 +74,7 @@ func ReplicaCommand() *cli.Command {
 				},
 				Action: openReplicaKey,
 			},
-			{
-				Name: "remove", Usage: "remove Litestream's configuration; what lies in the place stays",
-				Description: terminal.Example("baoco replica remove"),
-				Flags:       terminal.AdminFlags(), Action: session.WithoutArguments(removeReplica),
-			},
+			session.Plain("replica remove", "remove Litestream's configuration; what lies in the place stays", removeReplica),
 		},
 	}
 }
