@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -60,17 +61,7 @@ func Flags() []cli.Flag {
 // byEnvironment has each flag be set by a variable too: --listen by BAOCO_LISTEN.
 func byEnvironment(flags ...cli.Flag) []cli.Flag {
 	for _, f := range flags {
-		names := []string{variable(f.Names()[0])}
-		switch f := f.(type) {
-		case *cli.StringFlag:
-			f.EnvVars = names
-		case *terminal.ChoiceFlag:
-			f.EnvVars = names
-		case *cli.StringSliceFlag:
-			f.EnvVars = names
-		case *cli.IntFlag:
-			f.EnvVars = names
-		}
+		reflect.ValueOf(f).Elem().FieldByName("EnvVars").Set(reflect.ValueOf([]string{variable(f.Names()[0])}))
 	}
 	return flags
 }

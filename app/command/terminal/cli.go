@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -163,32 +164,14 @@ const noDefault = "none, it is needed"
 func checkFlags(command *cli.Command) {
 	var required []string
 	for i, f := range command.Flags {
-		switch f := f.(type) {
-		case *cli.StringFlag:
-			own := *f
-			if own.Required {
-				own.Required, own.DefaultText, required = false, noDefault, append(required, f.Name)
-			}
-			command.Flags[i] = &own
-		case *ChoiceFlag:
-			own := *f
-			if own.Required {
-				own.Required, own.DefaultText, required = false, noDefault, append(required, f.Name)
-			}
-			command.Flags[i] = &own
-		case *cli.IntFlag:
-			own := *f
-			if own.Required {
-				own.Required, own.DefaultText, required = false, noDefault, append(required, f.Name)
-			}
-			command.Flags[i] = &own
-		case *cli.Int64Flag:
-			own := *f
-			if own.Required {
-				own.Required, own.DefaultText, required = false, noDefault, append(required, f.Name)
-			}
-			command.Flags[i] = &own
+		own := reflect.New(reflect.TypeOf(f).Elem())
+		own.Elem().Set(reflect.ValueOf(f).Elem())
+		if needed := own.Elem().FieldByName("Required"); needed.Bool() {
+			needed.SetBool(false)
+			own.Elem().FieldByName("DefaultText").SetString(noDefault)
+			required = append(required, f.Names()[0])
 		}
+		command.Flags[i] = own.Interface().(cli.Flag)
 	}
 	action := command.Action
 	command.Action = func(c *cli.Context) error {
