@@ -90,11 +90,7 @@ func (f *fields) receiving(r app.BankAccountReceiving) app.BankAccountReceiving 
 
 // updateBankAccount corrects the holder's name, and changes how customers pay a bank account.
 func (s *Server) updateBankAccount(q *Request) error {
-	b, err := s.service.Ledger.BankAccount(q.Context(), q.account(), q.pathID())
-	if err != nil {
-		return err
-	}
-	f, err := q.fields("account_name", "receiving_numbers", "content_prefix")
+	b, f, err := found(q, s.service.Ledger.BankAccount, "account_name", "receiving_numbers", "content_prefix")
 	if err != nil {
 		return err
 	}
@@ -150,13 +146,17 @@ func (s *Server) bankAccountQR(q *Request) error {
 	if err := p.Bad.Err(); err != nil {
 		return err
 	}
+	return q.qr(member{"bank_account_id", b.ID}, transfer, text)
+}
+
+// qr answers with the VietQR code of a transfer to a thing.
+func (q *Request) qr(of member, transfer vietqr.Transfer, text string) error {
 	code, err := vietqr.Code(text)
 	if err != nil {
 		return err
 	}
-	return q.answer(http.StatusOK, "The VietQR code.", "Mã VietQR.", member{"bank_account_id", b.ID}, member{"amount", OrNull(amount)},
-		member{"content", transfer.Content},
-		member{"qr", text}, member{"svg", vietqr.SVG(code)}, member{"png", code.PNG()})
+	return q.answer(http.StatusOK, "The VietQR code.", "Mã VietQR.", of, member{"amount", OrNull(transfer.Amount)},
+		member{"content", transfer.Content}, member{"qr", text}, member{"svg", vietqr.SVG(code)}, member{"png", code.PNG()})
 }
 
 func (s *Server) bankAccountSummary(q *Request) error {

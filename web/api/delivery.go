@@ -156,11 +156,7 @@ func (s *Server) sendNow(q *Request) error {
 // replay resends every failed delivery of a webhook, of all time or of a
 // window of creation.
 func (s *Server) replay(q *Request) error {
-	hook, err := s.service.Deliveries.Webhook(q.Context(), q.account(), q.pathID())
-	if err != nil {
-		return err
-	}
-	f, err := q.fields("from", "to")
+	hook, f, err := found(q, s.service.Deliveries.Webhook, "from", "to")
 	if err != nil {
 		return err
 	}

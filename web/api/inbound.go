@@ -197,11 +197,7 @@ func EncodeInboundCounts(r inbound.Recording) InboundCountsJSON {
 
 // settleInbound takes what a person says of an item that may be a repeat.
 func (s *Server) settleInbound(q *Request) error {
-	e, err := s.service.Inbound.InboundEvent(q.Context(), q.account(), q.pathID())
-	if err != nil {
-		return err
-	}
-	f, err := q.fields("item_id", "transaction_id", "repeat")
+	e, f, err := found(q, s.service.Inbound.InboundEvent, "item_id", "transaction_id", "repeat")
 	if err != nil {
 		return err
 	}
@@ -228,11 +224,7 @@ func (s *Server) settleInbound(q *Request) error {
 }
 
 func (s *Server) discardInbound(q *Request) error {
-	e, err := s.service.Inbound.InboundEvent(q.Context(), q.account(), q.pathID())
-	if err != nil {
-		return err
-	}
-	f, err := q.fields("item_id")
+	e, f, err := found(q, s.service.Inbound.InboundEvent, "item_id")
 	if err != nil {
 		return err
 	}
@@ -270,11 +262,7 @@ func EncodeInboundLink(r inbound.EventLinkResult, zone *time.Location) InboundLi
 }
 
 func (s *Server) linkInbound(q *Request) error {
-	e, err := s.service.Inbound.InboundEvent(q.Context(), q.account(), q.pathID())
-	if err != nil {
-		return err
-	}
-	f, err := q.fields("bank", "account_number", "account_name", "notify")
+	e, f, err := found(q, s.service.Inbound.InboundEvent, "bank", "account_number", "account_name", "notify")
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,6 @@ import (
 	"baoco/app"
 	"baoco/app/exactjson"
 	"baoco/app/payment"
-	"baoco/app/vietqr"
 	"baoco/web/wire"
 )
 
@@ -121,11 +120,7 @@ func (s *Server) listUnmatched(q *Request) error {
 
 // putAside notes that a transaction belongs to no order, or undoes that.
 func (s *Server) putAside(q *Request) error {
-	t, err := s.service.Ledger.Transaction(q.Context(), q.account(), q.pathID())
-	if err != nil {
-		return err
-	}
-	f, err := q.fields("put_aside")
+	t, f, err := found(q, s.service.Ledger.Transaction, "put_aside")
 	if err != nil {
 		return err
 	}
@@ -212,13 +207,7 @@ func (s *Server) paymentRequestQR(q *Request) error {
 	if err != nil {
 		return err
 	}
-	code, err := vietqr.Code(text)
-	if err != nil {
-		return err
-	}
-	return q.answer(http.StatusOK, "The VietQR code.", "Mã VietQR.", member{"payment_request_id", r.ID}, member{"amount", transfer.Amount},
-		member{"content", transfer.Content},
-		member{"qr", text}, member{"svg", vietqr.SVG(code)}, member{"png", code.PNG()})
+	return q.qr(member{"payment_request_id", r.ID}, transfer, text)
 }
 
 func (s *Server) cancelPaymentRequest(q *Request) error {
@@ -249,11 +238,7 @@ func (s *Server) unmatchTransaction(q *Request) error {
 
 // match reads the payment request in the path and the transaction in the body.
 func (s *Server) match(q *Request) (id, transaction int64, err error) {
-	r, err := s.service.Payments.PaymentRequest(q.Context(), q.account(), q.pathID())
-	if err != nil {
-		return 0, 0, err
-	}
-	f, err := q.fields("transaction_id")
+	r, f, err := found(q, s.service.Payments.PaymentRequest, "transaction_id")
 	if err != nil {
 		return 0, 0, err
 	}

@@ -146,9 +146,19 @@ func (q *Request) idempotencyKey() (app.IdempotencyKey, error) {
 	}, nil
 }
 
+// found gives the thing that the path names and the fields of the body. An unknown id is
+// refused before wrong fields are.
+func found[T any](
+	q *Request, read func(ctx context.Context, account, id int64) (T, error), known ...string,
+) (thing T, f *fields, err error) {
+	if thing, err = read(q.Context(), q.account(), q.pathID()); err != nil {
+		return thing, nil, err
+	}
+	f, err = q.fields(known...)
+	return thing, f, err
+}
+
 // pathID is the id in the path; noID where that isn't one in its canonical decimal form.
-// Handlers that read fields find the thing first, so that an unknown id is refused before
-// wrong fields are.
 func (q *Request) pathID() int64 {
 	if id, found := wire.ParseID(q.PathValue("id")); found {
 		return id

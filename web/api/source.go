@@ -158,11 +158,7 @@ func (s *Server) addSource(q *Request) error {
 }
 
 func (s *Server) rotateSourceSecret(q *Request) error {
-	before, err := s.service.Inbound.SourceHealth(q.Context(), q.account(), q.pathID())
-	if err != nil {
-		return err
-	}
-	f, err := q.fields("secret")
+	before, f, err := found(q, s.service.Inbound.SourceHealth, "secret")
 	if err != nil {
 		return err
 	}

@@ -108,11 +108,7 @@ func (s *Server) showStream(q *Request) error {
 }
 
 func (s *Server) updateStream(q *Request) error {
-	before, err := s.service.Streams.Stream(q.Context(), q.account(), q.pathID())
-	if err != nil {
-		return err
-	}
-	f, err := q.fields("name", "url", "topic", "username", "password", "type", "is_active", "since_id")
+	before, f, err := found(q, s.service.Streams.Stream, "name", "url", "topic", "username", "password", "type", "is_active", "since_id")
 	if err != nil {
 		return err
 	}

@@ -103,11 +103,7 @@ func (s *Server) showTransaction(q *Request) error {
 
 // markTransaction says whether money in is revenue.
 func (s *Server) markTransaction(q *Request) error {
-	t, err := s.service.Ledger.Transaction(q.Context(), q.account(), q.pathID())
-	if err != nil {
-		return err
-	}
-	f, err := q.fields("revenue", "revenue_kind", "revenue_note")
+	t, f, err := found(q, s.service.Ledger.Transaction, "revenue", "revenue_kind", "revenue_note")
 	if err != nil {
 		return err
 	}

@@ -122,12 +122,8 @@ func (s *Server) showWebhook(q *Request) error {
 }
 
 func (s *Server) updateWebhook(q *Request) error {
-	before, err := s.service.Deliveries.Webhook(q.Context(), q.account(), q.pathID())
-	if err != nil {
-		return err
-	}
-	f, err := q.fields("name", "webhook_url", "type", "is_active", "bank_account_ids", "code_prefixes", "code_only", "headers",
-		"receiving_number")
+	before, f, err := found(q, s.service.Deliveries.Webhook, "name", "webhook_url", "type", "is_active", "bank_account_ids",
+		"code_prefixes", "code_only", "headers", "receiving_number")
 	if err != nil {
 		return err
 	}
@@ -177,11 +173,7 @@ func (s *Server) deleteWebhook(q *Request) error {
 }
 
 func (s *Server) rotateSecret(q *Request) error {
-	hook, err := s.service.Deliveries.Webhook(q.Context(), q.account(), q.pathID())
-	if err != nil {
-		return err
-	}
-	f, err := q.fields("overlap_hours")
+	hook, f, err := found(q, s.service.Deliveries.Webhook, "overlap_hours")
 	if err != nil {
 		return err
 	}
