@@ -146,7 +146,7 @@ func TestBankTenancyAndRoles(t *testing.T) {
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", access.RoleOwner)
 	b := w.Link("ACB", apptest.SomeAccount)
-	wantOwnersOnly(w, bankActions, b.ID, apptest.SomeAccount, func() string { return fmt.Sprint(bankAccountsOf(w)) },
+	actions(bankActions).wantOwnersOnly(w, b.ID, apptest.SomeAccount, func() string { return fmt.Sprint(bankAccountsOf(w)) },
 		"bank", "VCB", "account_number", apptest.SomeAccount, "account_name", "EVE", "active", "0")
 }
 

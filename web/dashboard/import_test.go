@@ -229,7 +229,7 @@ func TestImportTenancyAndRoles(t *testing.T) {
 	mine := statementHeader + "01/11/2026,76,A,,11.000\n"
 	owner.Upload("/transactions/import", "mine.csv", mine, "sum", sumOf(t, owner.Upload("/transactions/import", "mine.csv", mine))).Shows(t,
 		`href="/transactions/import/1/undo"`)
-	wantOwnersOnly(w, importActions, 1, apptest.SomeAccount, func() string { return fmt.Sprint(w.Rows("transactions")) })
+	actions(importActions).wantOwnersOnly(w, 1, apptest.SomeAccount, func() string { return fmt.Sprint(w.Rows("transactions")) })
 	file := statementHeader + "02/11/2026,77,A,,11.000\n"
 	cashier, stranger := w.Browser().SignIn("cashier"), w.Browser().SignIn("stranger")
 	if a := cashier.Get("/transactions"); strings.Contains(a.Body, "/transactions/import") {

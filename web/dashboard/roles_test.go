@@ -353,9 +353,11 @@ func TestDashboardTenancy(t *testing.T) {
 // action is a method and a path of the dashboard; %d in it is an id.
 type action = struct{ Method, Path string }
 
+type actions []action
+
 // wantOwnersOnly checks that nobody but an owner of the account reaches a page of a table, and
 // that nothing changes. The form is what an owner would send.
-func wantOwnersOnly(w *webtest.World, actions []action, id int64, secret string, unchanged func() string, form ...string) {
+func (list actions) wantOwnersOnly(w *webtest.World, id int64, secret string, unchanged func() string, form ...string) {
 	t := w.T
 	t.Helper()
 	w.User(1, "cashier", access.RoleCashier)
@@ -371,7 +373,7 @@ func wantOwnersOnly(w *webtest.World, actions []action, id int64, secret string,
 		}
 		return b.Submit(path, form...)
 	}
-	for _, action := range actions {
+	for _, action := range list {
 		path := action.Path
 		if strings.Contains(path, "%d") {
 			path = fmt.Sprintf(path, id)

@@ -247,7 +247,7 @@ func TestSourceTenancyAndRoles(t *testing.T) {
 	w.User(1, "lan", access.RoleOwner)
 	src := w.Native()
 	w.Names(webtest.Counts{Unassigned: 1}, src, apptest.Transfer{Content: "of account one"})
-	wantOwnersOnly(w, sourceActions, src.ID, src.Token, func() string {
+	actions(sourceActions).wantOwnersOnly(w, src.ID, src.Token, func() string {
 		events, n, err := w.Services.Inbound.InboundEvents(context.Background(), 1, inbound.Filter{Page: app.Page{Number: 1, Size: 10}})
 		apptest.Must(t, err)
 		return fmt.Sprintf("%+v %d %d %d", sourcesOf(w), n, events[0].Open, len(bankAccountsOf(w)))

@@ -255,12 +255,12 @@ func TestStreamTenancyAndRoles(t *testing.T) {
 		apptest.Must(t, err)
 		return fmt.Sprint(list)
 	}
-	wantOwnersOnly(w, []action{
+	actions{
 		{"GET", "/streams"}, {"GET", "/streams/new"}, {"GET", "/streams/%d"}, {"GET", "/streams/%d/edit"}, {"POST", "/streams/%d/edit"},
 		{"POST", "/streams/%d/toggle"},
 		{"POST", "/streams/%d/test"}, {"GET", "/streams/%d/rotate"}, {"POST", "/streams/%d/rotate"}, {"POST", "/streams/%d/env"},
 		{"GET", "/streams/%d/delete"}, {"POST", "/streams/%d/delete"},
-	}, st.ID, "ledger", unchanged, "name", "x", "url", "nats://evil.vn", "topic", "x", "type", "ALL", "start", "now", "active", "0", "secret",
+	}.wantOwnersOnly(w, st.ID, "ledger", unchanged, "name", "x", "url", "nats://evil.vn", "topic", "x", "type", "ALL", "start", "now", "active", "0", "secret",
 		secret, "word", "ledger")
 	w.User(1, "minh", access.RoleDeveloper)
 	developer := w.Browser().SignIn("minh")
