@@ -17,7 +17,7 @@ func accountCommand() *cli.Command {
 		Subcommands: []*cli.Command{
 			{
 				Name: "create", Usage: "create an account", ArgsUsage: "NAME", Description: terminal.Example(`baoco account create "Second shop"`),
-				Flags: terminal.AdminFlags(), Action: session.Admin(createAccount),
+				Flags: terminal.AdminFlags(), Action: session.WithArgument("the name of the account", createAccount),
 			},
 			session.Plain("account list", "list the accounts", listAccounts),
 			{
@@ -48,11 +48,8 @@ func encodeAccount(a app.Account, zone *time.Location) accountJSON {
 	return accountJSON{a.ID, a.Name, a.Plan, app.FormatExpiry(a.ExpiresAt, zone), a.IsTrial, a.MaxBankAccounts}
 }
 
-func createAccount(c *cli.Context, s *session.Session) error {
-	if c.NArg() != 1 {
-		return terminal.Usagef("account create takes one argument, the name of the account")
-	}
-	a, err := s.Services.Ledger.CreateAccount(c.Context, c.Args().First(), s.Now)
+func createAccount(c *cli.Context, s *session.Session, name string) error {
+	a, err := s.Services.Ledger.CreateAccount(c.Context, name, s.Now)
 	if err != nil {
 		return err
 	}

@@ -35,7 +35,7 @@ func alertCommand() *cli.Command {
 						Usage: "`ID` of the chat: of a person who pressed Start in the bot, or of a group with the bot in it", Required: true},
 					&cli.StringFlag{Name: "api-url", Usage: "`URL` of a Bot API server of your own"},
 				),
-				Action: session.Admin(setAlertTelegram),
+				Action: session.WithoutArguments(setAlertTelegram),
 			},
 			{
 				Name: "email", Usage: "send alerts by email; without --password-file the saved password is kept",
@@ -54,7 +54,7 @@ func alertCommand() *cli.Command {
 					&cli.StringFlag{Name: "from", Usage: "`ADDRESS` of the sender", Required: true},
 					&cli.StringSliceFlag{Name: "to", Usage: "`ADDRESS` of a recipient (repeatable)"},
 				),
-				Action: session.Admin(setAlertEmail),
+				Action: session.WithoutArguments(setAlertEmail),
 			},
 			chatCommand(), paymentsCommand(),
 			{
@@ -79,7 +79,7 @@ func alertCommand() *cli.Command {
 			},
 			{
 				Name: "remove", Usage: "remove an alert channel", ArgsUsage: "MEDIUM", Description: terminal.Example("baoco alert remove email"),
-				Flags: terminal.AdminFlags(), Action: session.Admin(removeAlert),
+				Flags: terminal.AdminFlags(), Action: session.WithArgument("the medium of a channel", removeAlert),
 			},
 		},
 	}
@@ -107,9 +107,6 @@ func setAlertEmail(c *cli.Context, s *session.Session) error {
 }
 
 func setAlertChannel(c *cli.Context, s *session.Session, channel alert.Channel) error {
-	if err := terminal.NoArguments(c); err != nil {
-		return err
-	}
 	channel.AccountID = s.Account
 	set, err := s.Services.Alerts.SetAlertChannel(c.Context, channel, s.Now)
 	return terminal.Done(c, err, encodeAlertChannel(s, set), "Alerts go to %s by %s. Try it: baoco alert test %s",
@@ -344,11 +341,8 @@ func testAlerts(c *cli.Context, s *session.Session) error {
 	return err
 }
 
-func removeAlert(c *cli.Context, s *session.Session) error {
-	if c.NArg() != 1 {
-		return terminal.Usagef("alert remove takes one argument, the medium of a channel")
-	}
-	medium := alert.Medium(c.Args().First())
+func removeAlert(c *cli.Context, s *session.Session, argument string) error {
+	medium := alert.Medium(argument)
 	err := s.Services.Alerts.RemoveAlertChannel(c.Context, s.Account, medium)
 	return terminal.Done(c, err, map[string]any{"medium": medium, "state": "removed"}, "Alerts by %s are not sent any more.", medium.Name().EN)
 }

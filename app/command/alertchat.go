@@ -1,6 +1,7 @@
 package command
 
 import (
+	"slices"
 	"strings"
 
 	"baoco/app"
@@ -26,7 +27,7 @@ func chatCommand() *cli.Command {
 				Usage: "`FILE` that holds the token of the bot (zalo), the signing secret (lark) or the access token (ntfy)"},
 			&cli.StringFlag{Name: "chat", Usage: "`ID` of the chat (zalo)"},
 		),
-		Action: session.Admin(setAlertChat),
+		Action: session.WithArgument(chatNames(), setAlertChat),
 	}
 }
 
@@ -38,12 +39,9 @@ func chatNames() string {
 	return strings.Join(names, "|")
 }
 
-func setAlertChat(c *cli.Context, s *session.Session) error {
-	if c.NArg() != 1 {
-		return terminal.Usagef("alert chat takes one argument, %s", chatNames())
-	}
-	channel := alert.Channel{AccountID: s.Account, Medium: alert.Medium(c.Args().First())}
-	if !strings.Contains("|"+chatNames()+"|", "|"+string(channel.Medium)+"|") {
+func setAlertChat(c *cli.Context, s *session.Session, argument string) error {
+	channel := alert.Channel{Medium: alert.Medium(argument)}
+	if !slices.Contains(alert.ChatMedia, channel.Medium) {
 		return terminal.Usagef("alert chat takes %s, not %q", chatNames(), channel.Medium)
 	}
 	var err error
@@ -54,9 +52,7 @@ func setAlertChat(c *cli.Context, s *session.Session) error {
 		return err
 	}
 	channel.Chat.Chat = c.String("chat")
-	set, err := s.Services.Alerts.SetAlertChannel(c.Context, channel, s.Now)
-	return terminal.Done(c, err, encodeAlertChannel(s, set), "Alerts go to %s by %s. Try it: baoco alert test %s",
-		terminal.OneLine(set.Destination()), set.Medium.Name().EN, set.Medium)
+	return setAlertChannel(c, s, channel)
 }
 
 func paymentsCommand() *cli.Command {
@@ -72,15 +68,12 @@ func paymentsCommand() *cli.Command {
 			&cli.BoolFlag{Name: "no-content", Usage: "leave out the content of payments"},
 			&cli.BoolFlag{Name: "off", Usage: "tell of no payment any more"},
 		),
-		Action: session.Admin(setAlertPayments),
+		Action: session.WithArgument("the medium of a channel", setAlertPayments),
 	}
 }
 
-func setAlertPayments(c *cli.Context, s *session.Session) error {
-	if c.NArg() != 1 {
-		return terminal.Usagef("alert payments takes one argument, the medium of a channel")
-	}
-	medium := alert.Medium(c.Args().First())
+func setAlertPayments(c *cli.Context, s *session.Session, argument string) error {
+	medium := alert.Medium(argument)
 	f := alert.PaymentFeed{On: !c.Bool("off"), BankAccountID: c.Int64("bank-account-id"), Content: !c.Bool("no-content")}
 	if t := c.String("type"); t != string(delivery.WebhookAll) {
 		f.Type = app.Direction(t)

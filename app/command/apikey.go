@@ -28,7 +28,7 @@ func apiKeyCommand() *cli.Command {
 						Value: string(access.ScopeFull)}, access.ScopeFull, access.ScopeRead, access.ScopeListen),
 					&cli.StringFlag{Name: "expires", Usage: "`DATE` of its last day, Y-m-d or Y-m-d H:i:s (default: never)"},
 				),
-				Action: session.Admin(createAPIKey),
+				Action: session.WithArgument("a name for the key", createAPIKey),
 			},
 			session.Plain("apikey list", "list the keys", listAPIKeys),
 			session.Of("apikey revoke", "revoke a key; it stops working within a second", "API key",
@@ -37,10 +37,7 @@ func apiKeyCommand() *cli.Command {
 	}
 }
 
-func createAPIKey(c *cli.Context, s *session.Session) error {
-	if c.NArg() != 1 {
-		return terminal.Usagef("apikey create takes one argument, a name for the key")
-	}
+func createAPIKey(c *cli.Context, s *session.Session, name string) error {
 	var expires time.Time
 	if c.IsSet("expires") {
 		var err error
@@ -49,7 +46,7 @@ func createAPIKey(c *cli.Context, s *session.Session) error {
 		}
 	}
 	k, key, err := s.Services.Access.CreateAPIKey(c.Context, s.Account, access.APIKeyCreate{
-		Name: c.Args().First(), Scope: access.Scope(c.String("scope")), ExpiresAt: expires,
+		Name: name, Scope: access.Scope(c.String("scope")), ExpiresAt: expires,
 	}, s.Now)
 	if err != nil {
 		return err

@@ -29,7 +29,7 @@ func counterCommand() *cli.Command {
 					&cli.StringFlag{Name: "receiving-number", Usage: "show money to this receiving `NUMBER` only", DefaultText: "all"},
 					&cli.BoolFlag{Name: "total", Usage: "show today's total too"},
 				),
-				Action: session.Admin(createCounterLink),
+				Action: session.WithArgument("a name for the counter", createCounterLink),
 			},
 			session.Plain("counter list", "list the links", listCounterLinks),
 			session.Of("counter revoke", "revoke a link and close the screens that use it, within a second", "counter link",
@@ -60,12 +60,9 @@ func encodeCounterLink(s *session.Session, l payment.CounterLink) counterLinkJSO
 	return v
 }
 
-func createCounterLink(c *cli.Context, s *session.Session) error {
-	if c.NArg() != 1 {
-		return terminal.Usagef("counter create takes one argument, a name for the counter")
-	}
+func createCounterLink(c *cli.Context, s *session.Session, name string) error {
 	l, token, err := s.Services.Payments.CreateCounterLink(c.Context, s.Account, payment.CounterLinkCreate{
-		Name: c.Args().First(), BankAccountID: c.Int64("bank-account-id"), ReceivingNumber: c.String("receiving-number"),
+		Name: name, BankAccountID: c.Int64("bank-account-id"), ReceivingNumber: c.String("receiving-number"),
 		ShowsTotal: c.Bool("total"),
 	}, s.Now)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -36,7 +37,7 @@ func userCommand() *cli.Command {
 					terminal.Suggest(cli.StringFlag{Name: "role", Usage: roleUsage, Value: string(access.RoleOwner)}, access.Roles...),
 					passwordFile,
 				),
-				Action: session.Admin(createUser),
+				Action: session.WithArgument("the name of a user", createUser),
 			},
 			session.Plain("user list", "list the users", listUsers),
 			{
@@ -143,11 +144,7 @@ func openSetUp(c *cli.Context, s *session.Session) error {
 	})
 }
 
-func createUser(c *cli.Context, s *session.Session) error {
-	name, err := userArgument(c)
-	if err != nil {
-		return err
-	}
+func createUser(c *cli.Context, s *session.Session, name string) error {
 	secret, generated, err := newPassword(c)
 	if err != nil {
 		return err
@@ -264,29 +261,15 @@ func removeUser(c *cli.Context, s *session.Session, u access.User) error {
 	return terminal.Done(c, err, session.StateJSON{ID: u.ID, State: "removed"}, "User %s is removed.", u.Name)
 }
 
-func userArgument(c *cli.Context) (string, error) {
-	if c.NArg() != 1 {
-		return "", terminal.Usagef("%s takes one argument, the name of a user", c.Command.FullName())
-	}
-	return c.Args().First(), nil
-}
-
-// withUser is admin for a command whose one argument is the name of a user of
-// the account.
+// withUser is for a command whose one argument is the name of a user of the account.
 func withUser(action func(c *cli.Context, s *session.Session, u access.User) error) cli.ActionFunc {
-	return session.Admin(func(c *cli.Context, s *session.Session) error {
-		name, err := userArgument(c)
-		if err != nil {
-			return err
-		}
+	return session.WithArgument("the name of a user", func(c *cli.Context, s *session.Session, name string) error {
 		users, err := s.Services.Access.Users(c.Context, s.Account)
 		if err != nil {
 			return err
 		}
-		for _, u := range users {
-			if u.Name == name {
-				return action(c, s, u)
-			}
+		if i := slices.IndexFunc(users, func(u access.User) bool { return u.Name == name }); i >= 0 {
+			return action(c, s, users[i])
 		}
 		return terminal.Exit(terminal.ExitNotFound, fmt.Errorf("there is no user named %q in this account", name))
 	})

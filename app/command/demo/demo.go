@@ -72,14 +72,10 @@ func run(c *cli.Context) error {
 	if c.Bool("once") {
 		return nil
 	}
-	if err := d.past(ctx); err != nil {
-		return err
-	}
-	if err := d.addUser(ctx); err != nil {
-		return err
-	}
-	if err := d.takeMoney(ctx); err != nil {
-		return err
+	for _, step := range []func(context.Context) error{d.past, d.addUser, d.takeMoney} {
+		if err := step(ctx); err != nil {
+			return err
+		}
 	}
 	if err := d.printVisit(ctx, every); err != nil {
 		return err

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -245,24 +246,10 @@ func SaveSettings(ctx context.Context, store *sqlitestore.Store, s Settings) err
 			return err
 		}
 	}
-	if err := store.SetAllowTargets(ctx, s.Targets); err != nil {
-		return err
-	}
-	if err := store.SetKeep(ctx, s.Keep); err != nil {
-		return err
-	}
 	every := s.Backups.Every
 	if s.Backups.Dir == "" {
 		every = 0
 	}
-	if err := store.SetBackupEvery(ctx, every); err != nil {
-		return err
-	}
-	if err := store.SetLang(ctx, s.Lang); err != nil {
-		return err
-	}
-	if err := store.SetOpenFiles(ctx, openFiles()); err != nil {
-		return err
-	}
-	return store.SetBaseURL(ctx, s.BaseURL)
+	return cmp.Or(store.SetAllowTargets(ctx, s.Targets), store.SetKeep(ctx, s.Keep), store.SetBackupEvery(ctx, every),
+		store.SetLang(ctx, s.Lang), store.SetOpenFiles(ctx, openFiles()), store.SetBaseURL(ctx, s.BaseURL))
 }

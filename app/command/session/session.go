@@ -84,6 +84,16 @@ func WithoutArguments(action func(c *cli.Context, s *Session) error) cli.ActionF
 	})
 }
 
+// WithArgument is Admin for a command with one argument; what says what that is.
+func WithArgument(what string, action func(c *cli.Context, s *Session, argument string) error) cli.ActionFunc {
+	return Admin(func(c *cli.Context, s *Session) error {
+		if c.NArg() != 1 {
+			return terminal.Usagef("%s takes one argument, %s", c.Command.FullName(), what)
+		}
+		return action(c, s, c.Args().First())
+	})
+}
+
 // WithID is Admin for a command whose one argument is the id of a thing; what
 // names such things for a person.
 func WithID(what string, action func(c *cli.Context, s *Session, id int64) error) cli.ActionFunc {
