@@ -167,30 +167,19 @@ func importFile(c *cli.Context, s *session.Session) error {
 const shownReasons = 5
 
 func newImported(c *cli.Context, s *session.Session, path string, r *statement.Result, rejects *rejects) imported {
-	v := imported{
+	return imported{
 		File: path, Bank: api.OrNull(r.Layout.Bank), Sheet: api.OrNull(r.Layout.Sheet), DryRun: c.Bool("dry-run"),
 		Rows: r.Rows, Recorded: r.Recorded, Duplicates: r.Duplicates, Rejected: r.Rejected, Deliveries: r.Deliveries,
 		InCount: r.In.Count, InAmount: r.In.Total, OutCount: r.Out.Count, OutAmount: r.Out.Total,
-		FirstRows: []importedRow{}, Skipped: []skipped{}, Differences: []difference{},
-		Rejects: api.OrNull(rejects.made), Reasons: []rejectReason{},
+		FirstRows: api.All(r.First, func(row statement.Outcome) importedRow {
+			return importedRow{row.Line, app.FormatTime(row.Time, s.Services.Ledger.Zone()), string(row.Type), row.Amount, row.Content, row.Outcome}
+		}),
+		Skipped:     api.All(r.Skipped, func(skip statement.Skip) skipped { return skipped{skip.Reason.EN, skip.Lines, skip.First} }),
+		Differences: api.All(r.Differences, func(d statement.Difference) difference { return difference{d.Line, d.Text.EN} }),
+		Reasons: api.All(r.Reasons[:min(len(r.Reasons), shownReasons)],
+			func(reason statement.Reason) rejectReason { return rejectReason{reason.Text, reason.Rows} }),
+		Rejects: api.OrNull(rejects.made), ImportID: api.OrNull(r.ImportID),
 	}
-	if r.ImportID != 0 {
-		v.ImportID = &r.ImportID
-	}
-	for _, row := range r.First {
-		v.FirstRows = append(v.FirstRows,
-			importedRow{row.Line, app.FormatTime(row.Time, s.Services.Ledger.Zone()), string(row.Type), row.Amount, row.Content, row.Outcome})
-	}
-	for _, skip := range r.Skipped {
-		v.Skipped = append(v.Skipped, skipped{skip.Reason.EN, skip.Lines, skip.First})
-	}
-	for _, d := range r.Differences {
-		v.Differences = append(v.Differences, difference{d.Line, d.Text.EN})
-	}
-	for _, reason := range r.Reasons[:min(len(r.Reasons), shownReasons)] {
-		v.Reasons = append(v.Reasons, rejectReason{reason.Text, reason.Rows})
-	}
-	return v
 }
 
 // rejection says why a row was not recorded.

@@ -107,15 +107,18 @@ func sourceLog(c *cli.Context, s *session.Session) error {
 	if err != nil {
 		return err
 	}
-	list := []api.InboundEventJSON{}
-	for _, e := range events {
-		list = append(list, api.EncodeInboundEvent(e, s.Services.Ledger.Zone(), app.English))
-	}
+	list := encodeEvents(s, events)
 	none := "No calls yet."
 	if f.OpenOnly || f.State != "" || f.SourceID != 0 || !f.From.IsZero() || !f.To.IsZero() {
 		none = "No such call."
 	}
 	return terminal.Output(c, list, func(w io.Writer) { printEvents(w, none, list) })
+}
+
+func encodeEvents(s *session.Session, events []inbound.Event) []api.InboundEventJSON {
+	return api.All(events, func(e inbound.Event) api.InboundEventJSON {
+		return api.EncodeInboundEvent(e, s.Services.Ledger.Zone(), app.English)
+	})
 }
 
 func printEvents(w io.Writer, none string, events []api.InboundEventJSON) {
@@ -152,11 +155,14 @@ func refusedLog(c *cli.Context, s *session.Session, limit int) error {
 	if err != nil {
 		return err
 	}
-	list := []api.RefusedCallJSON{}
-	for _, r := range calls {
-		list = append(list, api.EncodeRefusedCall(r, s.Services.Ledger.Zone(), app.English))
-	}
+	list := encodeRefused(s, calls)
 	return terminal.Output(c, list, func(w io.Writer) { printRefused(w, list) })
+}
+
+func encodeRefused(s *session.Session, calls []inbound.RefusedCall) []api.RefusedCallJSON {
+	return api.All(calls, func(c inbound.RefusedCall) api.RefusedCallJSON {
+		return api.EncodeRefusedCall(c, s.Services.Ledger.Zone(), app.English)
+	})
 }
 
 func printRefused(w io.Writer, calls []api.RefusedCallJSON) {

@@ -127,10 +127,7 @@ func listPayments(c *cli.Context, s *session.Session) error {
 	if err != nil {
 		return err
 	}
-	list := []api.PaymentRequestJSON{}
-	for _, r := range page.Rows {
-		list = append(list, encodePayment(s, r))
-	}
+	list := api.All(page.Rows, func(r payment.Request) api.PaymentRequestJSON { return encodePayment(s, r) })
 	return terminal.Output(c, list, func(w io.Writer) {
 		printPayments(s, w, page.Rows, "No payment request found.")
 		if page.Total > 0 {

@@ -285,16 +285,10 @@ func describeSource(c *cli.Context, s *session.Session, id int64) error {
 	zone, o := s.Services.Ledger.Zone(), src.Options
 	d := describedSource{
 		api.EncodeSource(src, zone, app.English), o.Header, o.Map, o.Senders, o.Username, src.APIKey != "", src.APIURL, "",
-		[]api.InboundEventJSON{}, []api.RefusedCallJSON{},
+		encodeEvents(s, events), encodeRefused(s, refused),
 	}
 	kind, _ := s.Services.Inbound.ProviderKind(src.Provider)
 	d.Setup = kind.Setup(src.Source).EN
-	for _, e := range events {
-		d.Events = append(d.Events, api.EncodeInboundEvent(e, zone, app.English))
-	}
-	for _, r := range refused {
-		d.Refused = append(d.Refused, api.EncodeRefusedCall(r, zone, app.English))
-	}
 	return terminal.Output(c, d, func(w io.Writer) { d.print(w, base) })
 }
 

@@ -10,6 +10,7 @@ import (
 	"baoco/app/command/session"
 	"baoco/app/command/terminal"
 	"baoco/app/inbound"
+	"baoco/web/api"
 
 	"github.com/urfave/cli/v2"
 )
@@ -112,11 +113,7 @@ func undoImport(c *cli.Context, s *session.Session) error {
 }
 
 func formatIDs(ids []int64) []string {
-	list := []string{}
-	for _, id := range ids {
-		list = append(list, strconv.FormatInt(id, 10))
-	}
-	return list
+	return api.All(ids, func(id int64) string { return strconv.FormatInt(id, 10) })
 }
 
 func (v undoneJSON) print(w io.Writer, what string) {

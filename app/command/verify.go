@@ -11,6 +11,7 @@ import (
 	"baoco/app/command/terminal"
 	"baoco/app/delivery"
 	"baoco/app/verify"
+	"baoco/web/api"
 
 	"github.com/urfave/cli/v2"
 )
@@ -95,11 +96,7 @@ type mistakeJSON struct {
 
 func encodeCheck(check verify.Result) signatureJSON {
 	texts := func(mistakes []verify.Mistake) []mistakeJSON {
-		list := []mistakeJSON{}
-		for _, m := range mistakes {
-			list = append(list, mistakeJSON{m.Code, m.Text.EN})
-		}
-		return list
+		return api.All(mistakes, func(m verify.Mistake) mistakeJSON { return mistakeJSON{m.Code, m.Text.EN} })
 	}
 	return signatureJSON{check.Matches, texts(check.Mistakes), texts(check.Notes), check.Difference}
 }

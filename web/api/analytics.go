@@ -29,7 +29,7 @@ func (s *Server) period(q *Request) error {
 		Count int64         `json:"count"`
 		Total int64         `json:"total"`
 	}
-	data := all(rows, func(p app.PeriodRow) row { return row{p.Day.String(), p.Type, p.Count, p.Total} })
+	data := All(rows, func(p app.PeriodRow) row { return row{p.Day.String(), p.Type, p.Count, p.Total} })
 	return q.ok(err, "Statistics by day.", "Thống kê theo ngày.", member{"range", window}, member{"data", data})
 }
 

@@ -45,8 +45,8 @@ func (q *Request) ok(err error, en, vi string, members ...member) error {
 	return q.answer(http.StatusOK, en, vi, members...)
 }
 
-// all is what encode makes of each element of list.
-func all[T, J any](list []T, encode func(T) J) []J {
+// All is what encode makes of each element of list.
+func All[T, J any](list []T, encode func(T) J) []J {
 	encoded := make([]J, len(list))
 	for i, element := range list {
 		encoded[i] = encode(element)

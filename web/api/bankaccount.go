@@ -181,14 +181,11 @@ func (s *Server) bankAccountSummary(q *Request) error {
 		MonthTransactionCount int64                 `json:"month_transaction_count"`
 		MonthTotalAmount      int64                 `json:"month_total_amount"`
 	}
-	banks := make([]bank, len(list))
-	for i, b := range list {
+	banks := All(list, func(b app.BankAccountSummary) bank {
 		today, week, month := b.Today.Both(), b.Week.Both(), b.Month.Both()
-		banks[i] = bank{
-			b.ID, b.AccountNumber, b.Bank, b.AccountName, b.Status, b.All.Count, b.All.Total, today.Count, today.Total,
-			week.Count, week.Total, month.Count, month.Total,
-		}
-	}
+		return bank{b.ID, b.AccountNumber, b.Bank, b.AccountName, b.Status, b.All.Count, b.All.Total, today.Count, today.Total,
+			week.Count, week.Total, month.Count, month.Total}
+	})
 	return q.ok(err, "Summary of the bank accounts.", "Tổng hợp theo tài khoản ngân hàng.", member{"banks", banks},
 		member{"pagination", pages})
 }

@@ -91,7 +91,7 @@ func listed[T, J any](
 	}
 	list, err := read(q.Context(), q.account())
 	list, pages = paged(list, page)
-	return all(list, encode), pages, err
+	return All(list, encode), pages, err
 }
 
 // paged gives a page of a list.
@@ -112,7 +112,7 @@ func (s *Server) history(q *Request) error {
 		return err
 	}
 	list, total, err := s.service.Deliveries.History(q.Context(), q.account(), f)
-	encoded := all(list, func(a delivery.Attempt) HistoryJSON { return EncodeAttempt(a, s.zone, wire.Lang(q.Request)) })
+	encoded := All(list, func(a delivery.Attempt) HistoryJSON { return EncodeAttempt(a, s.zone, wire.Lang(q.Request)) })
 	return q.ok(err, "History of the webhooks.", "Lịch sử gửi webhook.", member{"history", encoded},
 		member{"pagination", paginate(f.Page, total)})
 }

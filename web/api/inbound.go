@@ -85,7 +85,7 @@ func EncodeInboundEvent(e inbound.Event, zone *time.Location, lang app.Lang) Inb
 		Channel: e.Channel, ReceivedAt: app.FormatTime(e.ReceivedAt, zone),
 		Recorded: e.Recorded, Duplicates: e.Duplicates, Unassigned: e.Unassigned, Conflicts: e.Conflicts, Rejected: e.Rejected,
 		MayRepeat: int(e.OpenBy.MayBeRepeats), Open: e.Open,
-		Items: all(e.Items, func(i inbound.Item) InboundItemJSON { return InboundItemJSON{i.ID, encodeNamed(i, zone, lang)} }),
+		Items: All(e.Items, func(i inbound.Item) InboundItemJSON { return InboundItemJSON{i.ID, encodeNamed(i, zone, lang)} }),
 	}
 }
 
@@ -156,7 +156,7 @@ func (s *Server) listInbound(q *Request) error {
 		return err
 	}
 	list, total, err := s.service.Inbound.InboundEvents(q.Context(), q.account(), f)
-	encoded := all(list, func(e inbound.Event) InboundEventJSON { return EncodeInboundEvent(e, s.zone, wire.Lang(q.Request)) })
+	encoded := All(list, func(e inbound.Event) InboundEventJSON { return EncodeInboundEvent(e, s.zone, wire.Lang(q.Request)) })
 	return q.ok(err, "Inbound log.", "Lịch sử nhận.", member{"events", encoded},
 		member{"pagination", paginate(f.Page, total)})
 }
@@ -256,7 +256,7 @@ type InboundLinkJSON struct {
 
 // EncodeInboundLink writes r with its times in zone.
 func EncodeInboundLink(r inbound.EventLinkResult, zone *time.Location) InboundLinkJSON {
-	ids := all(r.TransactionIDs, func(id int64) string { return strconv.FormatInt(id, 10) })
+	ids := All(r.TransactionIDs, func(id int64) string { return strconv.FormatInt(id, 10) })
 	return InboundLinkJSON{r.Recorded, r.Duplicates, ids, r.Waiting, r.More, r.Open, r.Deliveries, r.Linked,
 		EncodeBankAccount(r.BankAccount, zone)}
 }

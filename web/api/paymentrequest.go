@@ -83,7 +83,7 @@ func (s *Server) listPaymentRequests(q *Request) error {
 		return err
 	}
 	page, err := s.service.Payments.PaymentRequests(q.Context(), q.account(), f, q.now)
-	list := all(page.Rows, func(r payment.Request) PaymentRequestJSON { return EncodePaymentRequest(r, s.zone, q.now) })
+	list := All(page.Rows, func(r payment.Request) PaymentRequestJSON { return EncodePaymentRequest(r, s.zone, q.now) })
 	return q.ok(err, "Payment requests.", "Danh sách yêu cầu thanh toán.", member{"payment_requests", list},
 		member{"amount", page.Due}, member{"received", page.Received}, member{"pagination", paginate(f.Page, page.Total)})
 }
@@ -96,11 +96,8 @@ type UnmatchedJSON struct {
 
 // EncodeUnmatched writes t as it is at now, with its times in zone.
 func EncodeUnmatched(t payment.UnmatchedTransaction, zone *time.Location, now time.Time) UnmatchedJSON {
-	encoded := UnmatchedJSON{EncodeTransaction(t.Transaction, zone), []PaymentRequestJSON{}}
-	for _, r := range t.Likely {
-		encoded.Likely = append(encoded.Likely, EncodePaymentRequest(r, zone, now))
-	}
-	return encoded
+	likely := All(t.Likely, func(r payment.Request) PaymentRequestJSON { return EncodePaymentRequest(r, zone, now) })
+	return UnmatchedJSON{EncodeTransaction(t.Transaction, zone), likely}
 }
 
 func (s *Server) listUnmatched(q *Request) error {
@@ -113,7 +110,7 @@ func (s *Server) listUnmatched(q *Request) error {
 		return err
 	}
 	rows, total, err := s.service.Payments.UnmatchedTransactions(q.Context(), q.account(), f, q.now)
-	list := all(rows, func(t payment.UnmatchedTransaction) UnmatchedJSON { return EncodeUnmatched(t, s.zone, q.now) })
+	list := All(rows, func(t payment.UnmatchedTransaction) UnmatchedJSON { return EncodeUnmatched(t, s.zone, q.now) })
 	return q.ok(err, "Money in without a payment request.", "Tiền vào chưa ghép với yêu cầu thanh toán nào.",
 		member{"transactions", list}, member{"pagination", paginate(f.Page, total)})
 }
@@ -189,7 +186,7 @@ func (s *Server) showPaymentRequest(q *Request) error {
 		return err
 	}
 	transfers, err := s.service.Payments.PaymentTransfers(q.Context(), q.account(), r.ID, app.MaxPageSize)
-	list := all(transfers, func(t payment.Transfer) PaymentTransferJSON { return EncodePaymentTransfer(t, s.zone) })
+	list := All(transfers, func(t payment.Transfer) PaymentTransferJSON { return EncodePaymentTransfer(t, s.zone) })
 	return q.ok(err, "The payment request.", "Yêu cầu thanh toán.",
 		member{"payment_request", EncodePaymentRequest(r, s.zone, q.now)}, member{"transactions", list})
 }

@@ -75,10 +75,7 @@ func EncodeReport(r *book.Report) ReportJSON {
 		return j
 	}
 	before := r.ReportRequest.Before()
-	e := ReportJSON{From: r.First.String(), To: r.Last.String(), By: r.By, Rows: []reportRowJSON{}, Total: sums(r.Total),
-		Before: reportPeriodJSON{before.First.String(), before.Last.String(), sums(r.Before)}}
-	for _, row := range r.Rows {
-		e.Rows = append(e.Rows, reportRowJSON{row.Key, sums(row.Sums)})
-	}
-	return e
+	rows := All(r.Rows, func(row book.ReportRow) reportRowJSON { return reportRowJSON{row.Key, sums(row.Sums)} })
+	return ReportJSON{r.First.String(), r.Last.String(), r.By, rows, sums(r.Total),
+		reportPeriodJSON{before.First.String(), before.Last.String(), sums(r.Before)}}
 }

@@ -188,7 +188,7 @@ func (s *Server) listRefused(q *Request) error {
 	}
 	list, err := s.service.Inbound.RefusedCalls(q.Context(), q.account(), source, inbound.KeptRefusedCalls)
 	list, pages := paged(list, page)
-	encoded := all(list, func(c inbound.RefusedCall) RefusedCallJSON { return EncodeRefusedCall(c, s.zone, wire.Lang(q.Request)) })
+	encoded := All(list, func(c inbound.RefusedCall) RefusedCallJSON { return EncodeRefusedCall(c, s.zone, wire.Lang(q.Request)) })
 	return q.ok(err, "Refused calls.", "Các lần gọi bị từ chối.", member{"refused", encoded}, member{"pagination", pages})
 }
 

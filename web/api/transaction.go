@@ -91,7 +91,7 @@ func (s *Server) listTransactions(q *Request) error {
 		return err
 	}
 	page, err := s.service.Ledger.Transactions(q.Context(), q.account(), f)
-	encoded := all(page.Rows, func(t app.Transaction) TransactionJSON { return EncodeTransaction(t, s.zone) })
+	encoded := All(page.Rows, func(t app.Transaction) TransactionJSON { return EncodeTransaction(t, s.zone) })
 	return q.ok(err, "Transactions.", "Danh sách giao dịch.", member{"transactions", encoded},
 		member{"pagination", paginate(f.Page, page.Total)})
 }
