@@ -75,7 +75,7 @@
 //   - A due delivery: scheduler/courier, sweep.go (just recorded, or due in the file) →
 //     slots.go (is one free?) → attempt.go (begin, send, settle, release) →
 //     sender.go (one signed POST) → exchange.go (over a connection that kept.go has for
-//     this webhook alone, or network.go opens past guard.go; phases.go measures it,
+//     this webhook alone, or network.go opens; phases.go measures it,
 //     classify.go names why no answer came) → WebhookKind.Verdict in app/delivery (what
 //     the answer means) → Delivery.Attempted (what follows) → sqlitestore, delivery.go:
 //     one commit holds the attempt, the next due time or the end, and the counters.

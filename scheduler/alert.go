@@ -22,8 +22,8 @@ import (
 
 // This file is the regular alerting: the job of gocron, and the Alerter, which
 // sends one message by the medium of its channel (telegram.go, email.go, chat.go).
-// They go where an account's owner says, so they connect past
-// guard.go as webhooks do; and nothing of theirs has a part in deliveries.
+// They go where an account's owner says, so they connect as
+// webhooks do (network.go); and nothing of theirs has a part in deliveries.
 
 // alert tells all channels. What a slow one needs is its own time: the job
 // begins anew when all are done.

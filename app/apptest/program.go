@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"baoco/app/replica"
 )
 
 // Missing skips a test that needs something which this machine lacks. Where all that
@@ -52,4 +54,12 @@ func Program(t testing.TB, name, module string) string {
 		Missing(t, name+", which can't be built: "+string(out))
 	}
 	return path
+}
+
+// Litestream is the program, that of PATH or one that is built.
+func Litestream(t testing.TB) replica.Program {
+	t.Helper()
+	program, err := replica.FindProgram(t.Context(), Program(t, "litestream", "github.com/benbjohnson/litestream/cmd/litestream@v0.5.18"))
+	Must(t, err)
+	return program
 }

@@ -1,7 +1,12 @@
 package apptest
 
 import (
+	"flag"
 	"os"
+	"runtime"
+	"runtime/debug"
+	"strconv"
+	"testing"
 
 	"baoco/app/password"
 	"baoco/app/replica"
@@ -26,5 +31,24 @@ func Rounds(few, full int) int {
 func CheapSecrets() {
 	if !Full() {
 		password.Memory, replica.KeyMemory = 64, 64
+	}
+}
+
+// RunTests is m.Run with n parallel tests at once where the machine is smaller, for tests that
+// wait most of the time. A -parallel that is given stays.
+func RunTests(m *testing.M, n int) int {
+	flag.Parse()
+	if p := flag.Lookup("test.parallel"); p.Value.String() == strconv.Itoa(runtime.GOMAXPROCS(0)) && runtime.GOMAXPROCS(0) < n {
+		_ = p.Value.Set(strconv.Itoa(n))
+	}
+	return m.Run()
+}
+
+// The heap of most tests is a few megabytes, and Go would collect its garbage many
+// times a second. It may grow to four times that before a collection: tests need a tenth
+// less CPU.
+func init() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(300)
 	}
 }

@@ -8,6 +8,7 @@ package command
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -119,4 +120,19 @@ func printVersion(c *cli.Context) error {
 		}
 		fmt.Fprintln(w)
 	})
+}
+
+func openAPICommand() *cli.Command {
+	return &cli.Command{
+		Name: "openapi", Usage: "print the description of the HTTP API (OpenAPI 3.1), in YAML or JSON",
+		Description: terminal.Example("baoco openapi > openapi.yaml", "baoco openapi -o json > openapi.json"),
+		Flags:       []cli.Flag{terminal.OutputFlag},
+		Action: func(c *cli.Context) error {
+			if err := terminal.NoArguments(c); err != nil {
+				return err
+			}
+			return terminal.Output(c, json.RawMessage(api.OpenAPIJSON(serve.Version)),
+				func(w io.Writer) { _, _ = w.Write(api.OpenAPI(serve.Version)) })
+		},
+	}
 }

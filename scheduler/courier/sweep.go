@@ -1,7 +1,7 @@
 // Package courier makes the attempts of due deliveries. The way of a delivery: a wake
 // signal, the timer of the next due time or the regular sweep → sweep.go finds what is
 // due and asks slots.go for a slot → attempt.go begins, sends by sender.go (one signed
-// POST, over a connection that network.go opens past guard.go) and settles: app/delivery
+// POST, over a connection that network.go opens to an allowed address) and settles: app/delivery
 // decides what follows, in one commit → the slot is released.
 package courier
 
