@@ -40,35 +40,49 @@ const (
 	ntfyText    = 4000
 )
 
-const chatBody = 64 << 10 // the largest answer that is read, in bytes
+const chatBody = 1 << 20 // the largest answer that is read, in bytes: Telegram may tell of 50 messages
 
-// sendChat sends a message. The address holds a secret, so that no error of the
-// client leaves this function as it is.
+// sendChat sends a message.
 func (a *Alerter) sendChat(ctx context.Context, c alert.Channel, m alert.Message) error {
 	address, content := chatRequest(c.Medium, c.Chat, m, time.Now())
-	body, err := json.Marshal(content)
+	token := ""
+	if c.Medium == alert.Ntfy {
+		token = c.Chat.Token
+	}
+	response, data, err := a.post(ctx, address, token, content)
 	if err != nil {
-		return errors.New("encode a message for a chat")
+		return err
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
-	if err != nil {
-		return errors.New("the address of a chat can't be read")
-	}
-	request.Header.Set("Content-Type", "application/json")
-	request.Header.Set("User-Agent", delivery.UserAgent(a.version))
-	if c.Medium == alert.Ntfy && c.Chat.Token != "" {
-		request.Header.Set("Authorization", "Bearer "+c.Chat.Token)
-	}
-	response, err := a.chats.Do(request)
-	if err != nil {
-		return unreachableAlert(request.URL.Host, err)
-	}
-	defer response.Body.Close()
-	data, err := io.ReadAll(io.LimitReader(response.Body, chatBody))
-	if err == nil && chatTook(c.Medium, response.StatusCode, data) {
+	if chatTook(c.Medium, response.StatusCode, data) {
 		return nil
 	}
 	return explainChat(c, response, data)
+}
+
+// post sends content as JSON, with a token where there is one, and reads the answer. The address holds a secret, so that no error of the client leaves this function as it is.
+func (a *Alerter) post(ctx context.Context, address, token string, content any) (response *http.Response, data []byte, err error) {
+	body, err := json.Marshal(content)
+	if err != nil {
+		return nil, nil, errors.New("encode a message for a chat")
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
+	if err != nil {
+		return nil, nil, errors.New("the address of a chat can't be read")
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("User-Agent", delivery.UserAgent(a.version))
+	if token != "" {
+		request.Header.Set("Authorization", "Bearer "+token)
+	}
+	if response, err = a.chats.Do(request); err != nil {
+		return nil, nil, unreachableAlert(request.URL.Host, err)
+	}
+	defer response.Body.Close()
+	response.Request = request
+	if data, err = io.ReadAll(io.LimitReader(response.Body, chatBody)); err != nil {
+		return nil, nil, unreachableAlert(request.URL.Host, err)
+	}
+	return response, data, nil
 }
 
 // chatRequest is what a message is to a medium.

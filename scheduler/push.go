@@ -83,7 +83,7 @@ func (a *Alerter) Push(ctx context.Context, p alert.Push) error {
 		return unreachableAlert(request.URL.Host, err)
 	}
 	defer response.Body.Close()
-	_, _ = io.Copy(io.Discard, io.LimitReader(response.Body, telegramBody))
+	_, _ = io.Copy(io.Discard, io.LimitReader(response.Body, chatBody))
 	if response.StatusCode/100 == 2 {
 		return nil
 	}

@@ -1,12 +1,9 @@
 package scheduler
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
-	"io"
 	"net/http"
 	"slices"
 	"strconv"
@@ -15,16 +12,12 @@ import (
 
 	"baoco/app"
 	"baoco/app/alert"
-	"baoco/app/delivery"
 )
 
 // telegramURL is the base of the Bot API (https://core.telegram.org/bots/api).
 const telegramURL = "https://api.telegram.org"
 
-const (
-	telegramText = 4096    // the most that sendMessage takes, in UTF-16 units
-	telegramBody = 1 << 20 // the largest answer that is read, in bytes
-)
+const telegramText = 4096 // the most that sendMessage takes, in UTF-16 units
 
 // telegramAnswer is what every method answers.
 type telegramAnswer struct {
@@ -92,32 +85,17 @@ func (a *Alerter) TelegramChats(ctx context.Context, t alert.TelegramSettings) (
 	return chats, nil
 }
 
-// callTelegram calls a method of the Bot API. The token stands in the address, so that no
-// error of the client leaves this function as it is.
+// callTelegram calls a method of the Bot API.
 func (a *Alerter) callTelegram(ctx context.Context, t alert.TelegramSettings, method string, content any) (json.RawMessage, error) {
-	body, err := json.Marshal(content)
+	response, data, err := a.post(ctx, cmp.Or(t.APIURL, telegramURL)+"/bot"+t.Token+"/"+method, "", content)
 	if err != nil {
-		return nil, errors.New("encode a call of Telegram")
+		return nil, err
 	}
-	address := cmp.Or(t.APIURL, telegramURL) + "/bot" + t.Token + "/" + method
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
-	if err != nil {
-		return nil, errors.New("the address of Telegram's API can't be read")
-	}
-	where := request.URL.Host
-	request.Header.Set("Content-Type", "application/json")
-	request.Header.Set("User-Agent", delivery.UserAgent(a.version))
-	response, err := a.chats.Do(request)
-	if err != nil {
-		return nil, unreachableAlert(where, err)
-	}
-	defer response.Body.Close()
-	data, err := io.ReadAll(io.LimitReader(response.Body, telegramBody))
 	var answer telegramAnswer
-	if err != nil || json.Unmarshal(data, &answer) != nil || answer.OK != (response.StatusCode == http.StatusOK) {
+	if json.Unmarshal(data, &answer) != nil || answer.OK != (response.StatusCode == http.StatusOK) {
 		return nil, &alert.Error{Text: app.Textf(
 			"%s answered %d, but not as Telegram's Bot API does: check the address of the API.",
-			"%s trả về %d nhưng không giống Bot API của Telegram: vui lòng kiểm tra địa chỉ API.", where, response.StatusCode)}
+			"%s trả về %d nhưng không giống Bot API của Telegram: vui lòng kiểm tra địa chỉ API.", response.Request.URL.Host, response.StatusCode)}
 	}
 	if answer.OK {
 		return answer.Result, nil

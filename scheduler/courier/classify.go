@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"reflect"
+	"slices"
 	"syscall"
 	"time"
 
@@ -95,12 +96,7 @@ func lacksIPv6(err error) bool {
 }
 
 func isAny(err error, targets ...error) bool {
-	for _, target := range targets {
-		if errors.Is(err, target) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(targets, func(target error) bool { return errors.Is(err, target) })
 }
 
 // tlsCause names the cause of a failed handshake.
