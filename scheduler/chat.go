@@ -176,10 +176,7 @@ func explainChat(c alert.Channel, response *http.Response, data []byte) error {
 	if json.Unmarshal(data, &answer) == nil {
 		words = answer.Description + answer.Message + answer.Msg + answer.Error
 	}
-	for _, secret := range c.Secrets() {
-		words = conceal(words, secret)
-	}
-	if words = said(words); words == "" || strings.HasPrefix(words, "<") {
+	if words = said(conceal(words, c.Secrets()...)); words == "" || strings.HasPrefix(words, "<") {
 		words = strconv.Itoa(response.StatusCode)
 	}
 	what := app.Text{EN: "the message was not taken; check what was entered", VI: "tin không được nhận; hãy kiểm tra thông tin đã nhập"}

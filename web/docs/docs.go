@@ -5,9 +5,7 @@ package docs
 
 import (
 	"bytes"
-	"crypto/sha256"
 	_ "embed"
-	"encoding/base64"
 	"encoding/json"
 	"html/template"
 	"net/http"
@@ -59,21 +57,12 @@ func (s *Server) openAPI(w http.ResponseWriter, r *http.Request) {
 func (s *Server) index(w http.ResponseWriter, r *http.Request) { s.page(w, r, nil) }
 
 func (s *Server) operation(w http.ResponseWriter, r *http.Request) {
-	o := s.in(s.langOf(r)).byID[r.PathValue("operation")]
+	o := s.in(wire.ChosenLang(r, s.lang)).byID[r.PathValue("operation")]
 	if o == nil {
 		s.responder.WriteError(w, r, wire.ErrNothingHere())
 		return
 	}
 	s.page(w, r, o)
-}
-
-// langOf is the language of a page: that of the address, of the browser, or of the server.
-func (s *Server) langOf(r *http.Request) app.Lang {
-	switch chosen := app.Lang(r.URL.Query().Get("lang")); chosen {
-	case app.English, app.Vietnamese:
-		return chosen
-	}
-	return wire.AcceptedLang(r, s.lang)
 }
 
 func (s *Server) in(lang app.Lang) *reference {
@@ -85,7 +74,7 @@ func (s *Server) in(lang app.Lang) *reference {
 
 // page writes the page of an operation, or the one that leads to all where that is nil.
 func (s *Server) page(w http.ResponseWriter, r *http.Request, o *operation) {
-	key := pageKey{s.langOf(r), o}
+	key := pageKey{wire.ChosenLang(r, s.lang), o}
 	w.Header().Set("Content-Security-Policy", policy)
 	w.Header().Set("Vary", "Accept-Language")
 	s.serve(w, r, key, func() wire.File { return s.newPage(key) })
@@ -133,13 +122,8 @@ var (
 	}).Parse(pageHTML))
 
 	// policy lets the page use what stands in it.
-	policy = "default-src 'none'; style-src 'sha256-" + styleDigest() + "'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+	policy = "default-src 'none'; style-src " + wire.PolicyDigest(pageCSS) + "; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-
-func styleDigest() string {
-	sum := sha256.Sum256([]byte(pageCSS))
-	return base64.StdEncoding.EncodeToString(sum[:])
-}
 
 // vietnamese is the texts of the document in Vietnamese, by the English ones.
 func vietnamese() map[string]string {

@@ -12,9 +12,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
 	_ "embed"
-	"encoding/base64"
 	"html/template"
 	"net/http"
 	"strconv"
@@ -87,7 +85,7 @@ func (s *Server) answering(handle func(v *visit) error) http.HandlerFunc {
 		h.Set("X-Robots-Tag", "noindex, nofollow")
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("Cache-Control", "no-store")
-		v := &visit{Request: r, words: words{s.lang(r), s.Services.Ledger.Zone(), time.Now()}, w: w}
+		v := &visit{Request: r, words: words{wire.ChosenLang(r, s.Lang), s.Services.Ledger.Zone(), time.Now()}, w: w}
 		ctx, cancel := context.WithTimeout(r.Context(), wire.RequestTimeout)
 		var err error
 		v.request, err = s.Services.Payments.PaymentRequestByToken(ctx, r.PathValue("token"))
@@ -106,15 +104,6 @@ func (s *Server) answering(handle func(v *visit) error) http.HandlerFunc {
 			s.refuse(v, err)
 		}
 	}
-}
-
-// lang is the language of the page: that of the address, of the browser, or of the server.
-func (s *Server) lang(r *http.Request) app.Lang {
-	switch chosen := app.Lang(r.URL.Query().Get("lang")); chosen {
-	case app.English, app.Vietnamese:
-		return chosen
-	}
-	return wire.AcceptedLang(r, s.Lang)
 }
 
 // refuse answers an error with a page. It is logged like every other.
@@ -142,14 +131,9 @@ var (
 	}).Parse(pageHTML))
 
 	// policy lets the page use what stands in it, and ask for itself.
-	policy = "default-src 'none'; style-src '" + digest(pageCSS) + "'; script-src '" + digest(pageJS) +
-		"'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+	policy = "default-src 'none'; style-src " + wire.PolicyDigest(pageCSS) + "; script-src " + wire.PolicyDigest(pageJS) +
+		"; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-
-func digest(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
-}
 
 func (s *Server) write(v *visit, status int, name string, data any) {
 	var b bytes.Buffer

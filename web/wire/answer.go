@@ -6,6 +6,8 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"log/slog"
@@ -45,6 +47,21 @@ func Lang(r *http.Request) app.Lang { return AcceptedLang(r, app.English) }
 // AcceptedLang is the language that a request asks for, or otherwise.
 func AcceptedLang(r *http.Request, otherwise app.Lang) app.Lang {
 	return app.AcceptedLang(strings.Join(r.Header.Values("Accept-Language"), ","), otherwise)
+}
+
+// ChosenLang is the language of a page: that of the address, of the browser, or otherwise.
+func ChosenLang(r *http.Request, otherwise app.Lang) app.Lang {
+	switch chosen := app.Lang(r.URL.Query().Get("lang")); chosen {
+	case app.English, app.Vietnamese:
+		return chosen
+	}
+	return AcceptedLang(r, otherwise)
+}
+
+// PolicyDigest names a style or a script that stands in a page, for its Content-Security-Policy.
+func PolicyDigest(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
 // Failure is the body of every error.
