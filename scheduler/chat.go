@@ -29,7 +29,6 @@ import (
 //     refusal is 200 too.
 //   - ntfy (docs.ntfy.sh/publish): 200 with the message and its id.
 
-// zaloURL is the base of the Zalo Bot API.
 const zaloURL = "https://bot-api.zaloplatforms.com"
 
 // discordText is the most that Discord takes, in characters; zaloText and ntfyText are
@@ -42,7 +41,6 @@ const (
 
 const chatBody = 1 << 20 // the largest answer that is read, in bytes: Telegram may tell of 50 messages
 
-// sendChat sends a message.
 func (a *Alerter) sendChat(ctx context.Context, c alert.Channel, m alert.Message) error {
 	address, content := chatRequest(c.Medium, c.Chat, m, time.Now())
 	token := ""

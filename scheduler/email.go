@@ -20,7 +20,6 @@ import (
 	"github.com/wneessen/go-mail"
 )
 
-// mailConversation is how much a mail server may say.
 const mailConversation = 256 << 10
 
 // sendEmail sends the message to each recipient by itself, over one connection:
@@ -98,7 +97,6 @@ func greetingName(own net.Addr) string {
 	}
 }
 
-// mailClient makes a client that speaks over one connection.
 func mailClient(e alert.EmailSettings, secure *tls.Config, conn net.Conn) (*mail.Client, error) {
 	options := []mail.Option{
 		mail.WithPort(e.Port), mail.WithTimeout(alert.Timeout), mail.WithTLSConfig(secure),

@@ -75,7 +75,6 @@ func (h *Heartbeat) beat(ctx context.Context, service *services.All) (changed bo
 	return changed, fault
 }
 
-// heartbeat is the regular job.
 func (s *Scheduler) heartbeat(ctx context.Context, service *services.All, h *Heartbeat) {
 	switch changed, fault := h.beat(ctx, service); {
 	case !changed:

@@ -9,7 +9,6 @@ import (
 	"baoco/app/services"
 )
 
-// feedsAtOnce is how many channels are told of payments at a time.
 const feedsAtOnce = 32
 
 // tellPayments begins the messages that are due. They end by themselves: one message of a

@@ -26,7 +26,6 @@ func (s *Scheduler) push(ctx context.Context, service *services.All) {
 	s.sendPushes(service, list)
 }
 
-// pushAttention begins the messages to phones about what needs attention.
 func (s *Scheduler) pushAttention(ctx context.Context, service *services.All, in upkeep.Installation) {
 	list, err := service.Alerts.AttentionPushes(ctx, in, time.Now())
 	s.logFault(ctx, "push what needs attention", err)

@@ -17,7 +17,6 @@ type Replica interface {
 	Look(ctx context.Context, now time.Time) upkeep.ReplicaCheck
 }
 
-// beat writes the beat of a file that has a replica.
 func (s *Scheduler) beat(ctx context.Context, service *services.All, r Replica) {
 	if !r.Replicated() {
 		return

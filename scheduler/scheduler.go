@@ -206,7 +206,6 @@ func (s *Scheduler) prune(ctx context.Context, service *services.All, keep upkee
 	}
 }
 
-// backUp makes a backup if one is due.
 func (s *Scheduler) backUp(ctx context.Context, service *services.All, schedule upkeep.BackupSchedule) {
 	began := time.Now()
 	made, err := service.Upkeep.BackUpIfDue(ctx, schedule, began)

@@ -55,7 +55,6 @@ func (s *Scheduler) beginStreams(ctx context.Context, service *services.All, use
 	}
 }
 
-// streamLoop sends one stream.
 type streamLoop struct {
 	service     *services.All
 	userAgent   string

@@ -19,7 +19,6 @@ const telegramURL = "https://api.telegram.org"
 
 const telegramText = 4096 // the most that sendMessage takes, in UTF-16 units
 
-// telegramAnswer is what every method answers.
 type telegramAnswer struct {
 	OK          bool            `json:"ok"`
 	Result      json.RawMessage `json:"result"`
@@ -30,7 +29,6 @@ type telegramAnswer struct {
 	} `json:"parameters"`
 }
 
-// sendTelegram sends a message.
 func (a *Alerter) sendTelegram(ctx context.Context, t alert.TelegramSettings, m alert.Message) error {
 	_, err := a.callTelegram(ctx, t, "sendMessage", map[string]any{
 		"chat_id": t.Chat, "text": clipUTF16(m.Text, telegramText), "link_preview_options": map[string]bool{"is_disabled": true},
@@ -85,7 +83,6 @@ func (a *Alerter) TelegramChats(ctx context.Context, t alert.TelegramSettings) (
 	return chats, nil
 }
 
-// callTelegram calls a method of the Bot API.
 func (a *Alerter) callTelegram(ctx context.Context, t alert.TelegramSettings, method string, content any) (json.RawMessage, error) {
 	response, data, err := a.post(ctx, cmp.Or(t.APIURL, telegramURL)+"/bot"+t.Token+"/"+method, "", content)
 	if err != nil {

@@ -105,7 +105,6 @@ func (a *Authenticator) Sign(challenge string) string {
 	return a.answer(response)
 }
 
-// sign signs what the device and the browser say.
 func (a *Authenticator) sign(key crypto.Signer, data, client []byte) []byte {
 	hash := sha256.Sum256(client)
 	signs, how := append(append([]byte{}, data...), hash[:]...), crypto.Hash(0)

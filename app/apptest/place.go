@@ -44,7 +44,6 @@ func SSHKey(t testing.TB) (file, public string) {
 	return file, strings.TrimSpace(string(text))
 }
 
-// sftpServer starts OpenSSH on this machine.
 func sftpServer(t testing.TB) (p replica.Place, c replica.Credentials, at string) {
 	t.Helper()
 	sshd, err := exec.LookPath("sshd")

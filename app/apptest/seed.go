@@ -19,7 +19,6 @@ type Seeding struct {
 	From, To  time.Time // they are spread evenly over this time
 }
 
-// rowsPerSeedCommit is how many transactions one commit holds.
 const rowsPerSeedCommit = 50_000
 
 // Seed fills a new file with transactions that never happened, for measuring. It

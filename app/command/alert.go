@@ -238,7 +238,6 @@ func encodeAlertMessage(m alert.Message, zone *time.Location) alertMessageJSON {
 	return alertMessageJSON{app.FormatTime(m.At, zone), m.Medium, m.Test, m.Subject, m.Text, m.Sent, m.Tries, m.Problem.EN}
 }
 
-// shownAlertMessages is how many messages alert list shows.
 const shownAlertMessages = 10
 
 func listAlerts(c *cli.Context, s *session.Session) error {
@@ -284,7 +283,6 @@ func listAlerts(c *cli.Context, s *session.Session) error {
 	})
 }
 
-// testAlerts sends a test to the channel that the argument names, or to all.
 func testAlerts(c *cli.Context, s *session.Session) error {
 	media := []alert.Medium{alert.Medium(c.Args().First())}
 	if c.NArg() > 1 {

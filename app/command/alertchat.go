@@ -99,7 +99,6 @@ func setAlertPayments(c *cli.Context, s *session.Session, argument string) error
 	return terminal.Done(c, nil, encodeAlertChannel(s, channel), said, medium.Name().EN)
 }
 
-// paymentFeedJSON is which payments a channel tells of.
 type paymentFeedJSON struct {
 	BankAccountID int64         `json:"bank_account_id"` // 0: all
 	Type          app.Direction `json:"type"`            // empty: both

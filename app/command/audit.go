@@ -81,7 +81,6 @@ func listAudit(c *cli.Context, s *session.Session) error {
 	})
 }
 
-// nounIDs are the values of --noun.
 func nounIDs() (list []string) {
 	for _, n := range audit.Nouns {
 		list = append(list, n.ID)

@@ -137,7 +137,6 @@ func updateBank(c *cli.Context, s *session.Session, id int64) error {
 	return terminal.Changed(c, err, api.EncodeBankAccount(b, s.Services.Ledger.Zone()), "%s", text)
 }
 
-// receivingText says how customers pay a bank account.
 func receivingText(b app.BankAccount) string {
 	text := fmt.Sprintf("Bank account %d is paid to %s", b.ID, cmp.Or(b.ReceivingNumbers, b.AccountNumber))
 	if b.ContentPrefix != "" {
@@ -146,7 +145,6 @@ func receivingText(b app.BankAccount) string {
 	return strings.ReplaceAll(text, "\n", ", ") + "."
 }
 
-// notifyFlags reads --notify-all and --no-notify.
 func notifyFlags(c *cli.Context) (inbound.NotifyOnLink, error) {
 	switch all, none := c.Bool("notify-all"), c.Bool("no-notify"); {
 	case all && none:

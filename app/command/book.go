@@ -50,7 +50,6 @@ func readPeriod(c *cli.Context, s *session.Session) (book.Period, error) {
 	return book.ParsePeriod(c.String("period"), app.DayOf(s.Now, s.Services.Ledger.Zone()))
 }
 
-// lineJSON is a line of a book.
 type lineJSON struct {
 	Kind     string  `json:"kind"`
 	Document string  `json:"document,omitempty"`
@@ -88,7 +87,6 @@ func writeBook(c *cli.Context, s *session.Session, form book.Form) error {
 	})
 }
 
-// fileFlags are the flags of what is printed as a table, or written as a file.
 func fileFlags() []cli.Flag {
 	return terminal.AdminFlags(
 		terminal.Choice(cli.StringFlag{Name: "format", Usage: "`FORMAT`: %s", DefaultText: "a table"}, sheet.CSV, sheet.XLSX, sheet.Semicolons),
@@ -152,7 +150,6 @@ func printBook(c *cli.Context, b *book.Book, lang app.Lang) error {
 	})
 }
 
-// closingJSON is a closing of the books.
 type closingJSON struct {
 	Number   int64  `json:"number"`
 	Through  string `json:"through"`

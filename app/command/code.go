@@ -53,7 +53,6 @@ func createCodePattern(c *cli.Context, s *session.Session) error {
 		"Code pattern %d: %s and %s", p.ID, p.Prefix, follows(p))
 }
 
-// follows says what follows the prefix.
 func follows(p app.CodePattern) string {
 	what := "digits"
 	if p.Alphabet == paymentcode.LettersAndDigits {

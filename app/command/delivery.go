@@ -98,7 +98,6 @@ func dateFlag(c *cli.Context, name string, upper bool, zone *time.Location) (tim
 	return t, nil
 }
 
-// rangeFlags reads --from and --to.
 func rangeFlags(c *cli.Context, zone *time.Location) (from, to time.Time, err error) {
 	if from, err = dateFlag(c, "from", false, zone); err == nil {
 		to, err = dateFlag(c, "to", true, zone)
@@ -240,7 +239,6 @@ func deliveryID(text string) (int64, error) {
 	return terminal.ParseID(text, "delivery")
 }
 
-// historyRecord finds the record of the history that the argument names.
 func historyRecord(c *cli.Context, s *session.Session) (delivery.Attempt, error) {
 	id, err := terminal.IDArgument(c, "history record")
 	if err != nil {

@@ -34,7 +34,6 @@ func exportCommand() *cli.Command {
 	}
 }
 
-// exported is what baoco transaction export prints after it wrote a file.
 type exported struct {
 	File         string `json:"file"`
 	Transactions int    `json:"transactions"`

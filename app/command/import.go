@@ -52,7 +52,6 @@ func importCommand() *cli.Command {
 	}
 }
 
-// imported is the result of an import, as JSON.
 type imported struct {
 	File        string         `json:"file"`
 	Bank        *string        `json:"bank"`  // that the file names; null: none
@@ -76,7 +75,6 @@ type imported struct {
 	Error       *string        `json:"error"`       // why the file could not be read to its end
 }
 
-// importedRow is a row of the file as it was understood.
 type importedRow struct {
 	Line    int             `json:"line"`
 	Date    string          `json:"transaction_date"`
@@ -94,7 +92,6 @@ type skipped struct {
 	First  int    `json:"first_line"`
 }
 
-// difference is where a file doesn't agree with its rows.
 type difference struct {
 	Line int    `json:"line"`
 	Text string `json:"text"`
@@ -182,7 +179,6 @@ func newImported(c *cli.Context, s *session.Session, path string, r *statement.R
 	}
 }
 
-// rejection says why a row was not recorded.
 func rejection(outcome inbound.Outcome, e inbound.Incoming) string {
 	switch outcome {
 	case inbound.OutcomeUnassigned:
@@ -246,7 +242,6 @@ func (r imported) print(w io.Writer) {
 	}
 }
 
-// rejectReason is why rows were rejected, and how many.
 type rejectReason struct {
 	Reason string `json:"reason"`
 	Rows   int64  `json:"rows"`

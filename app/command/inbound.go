@@ -201,7 +201,6 @@ func mayBeRepeats(n int) string {
 	return fmt.Sprintf(", %d may be repeats", n)
 }
 
-// printElements prints the transactions of a call with their outcomes.
 func printElements(w io.Writer, e api.InboundEventBodyJSON) {
 	var rows [][]string
 	for _, i := range e.Elements {

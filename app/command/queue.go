@@ -13,7 +13,6 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// resendFilters are the flags that go with --failed only.
 var resendFilters = []string{"webhook-id", "transaction-id", "type", "from", "to", "q"}
 
 func resendDeliveries(c *cli.Context, s *session.Session) error {

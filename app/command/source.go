@@ -137,12 +137,10 @@ func mapFlag(c *cli.Context) (map[string]string, error) {
 	return fields, nil
 }
 
-// takers names the kinds of sources that take an option.
 func takers(option inbound.SourceOption) string {
 	return provider.Names(func(k provider.Kind) bool { return slices.Contains(k.Options, option) })
 }
 
-// providers are the kinds of sources.
 func providers() (list []app.Provider) {
 	for _, kind := range provider.Kinds {
 		list = append(list, kind.Provider)
@@ -235,7 +233,6 @@ func onlyBankAccount(e api.SourceJSON) string {
 	return strconv.FormatInt(*e.BankAccountID, 10)
 }
 
-// lastRefusal says when and why a source refused its last call.
 func lastRefusal(e api.SourceJSON) string {
 	switch {
 	case e.LastRefusedAt == nil:

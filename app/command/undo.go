@@ -15,7 +15,6 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// importJSON is an imported file.
 type importJSON struct {
 	ID         int64   `json:"id"`
 	File       string  `json:"file"`

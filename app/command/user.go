@@ -208,7 +208,6 @@ func setRole(c *cli.Context, s *session.Session, u access.User) error {
 	return terminal.Done(c, err, encodeUser(s, u), "User %s is %s now, and signed out everywhere.", u.Name, u.Role)
 }
 
-// bankAccountsText is the ids of the bank accounts that a limit shows, and its receiving number.
 func bankAccountsText(limit access.BankAccountLimit) string {
 	if !limit.On {
 		return "all"

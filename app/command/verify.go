@@ -81,7 +81,6 @@ func verifySignature(c *cli.Context, s *session.Session) error {
 	return terminal.Exit(terminal.ExitCheck, errors.New("the signature does not match"))
 }
 
-// signatureJSON is the result of a check, as JSON.
 type signatureJSON struct {
 	Matches    bool               `json:"matches"`
 	Mistakes   []mistakeJSON      `json:"mistakes"`

@@ -141,7 +141,6 @@ func codePrefixes(c *cli.Context) (list []string) {
 	return list
 }
 
-// readHeaders reads the file of own headers.
 func readHeaders(c *cli.Context) (list []delivery.Header, err error) {
 	text, err := terminal.ReadSecretFile(c, c.String("header-file"))
 	for line := range strings.Lines(text) {
@@ -212,7 +211,6 @@ func updateWebhook(c *cli.Context, s *session.Session, id int64) error {
 		terminal.OneLine(hook.Name), hook.URL, hook.Type)
 }
 
-// codesText says which payment codes a webhook gets.
 func codesText(hook delivery.Webhook) string {
 	switch {
 	case hook.CodePrefixes != nil:

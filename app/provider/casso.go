@@ -61,7 +61,6 @@ func readCasso(in Call) inbound.Reading {
 	return read
 }
 
-// isCassoTest tells whether a transaction is that of a test call.
 func isCassoTest(v exactjson.Value) bool {
 	id := v.Get("id")
 	return id.Kind == exactjson.Number && id.Text == "0"
@@ -159,7 +158,6 @@ func verifyCassoV2(in Call, h http.Header) inbound.Refusal {
 	return checkHexHMAC(name, signature, sha512.New, in.Source.Secret, []byte(stamp+"."), exactjson.Canonical(in.Body))
 }
 
-// readCassoV2 reads what was signed.
 func readCassoV2(in Call) inbound.Reading {
 	v, err := exactjson.Parse(exactjson.Canonical(in.Body))
 	if err != nil {
@@ -249,7 +247,6 @@ func askCasso(source inbound.Source, progress string, now time.Time, zone *time.
 	}}
 }
 
-// cassoPage is an answer of Casso's, read.
 type cassoPage struct {
 	elements []inbound.Incoming
 	pages    int // there are

@@ -24,7 +24,6 @@ func parseObject(body []byte) (v exactjson.Value, fault []inbound.Incoming) {
 	return v, nil
 }
 
-// readList reads the elements of the array that stands under key in an object.
 func readList(in Call, key string, element func(v exactjson.Value, zone *time.Location) inbound.Incoming) []inbound.Incoming {
 	v, fault := parseObject(in.Body)
 	if fault != nil {
@@ -41,7 +40,6 @@ func readList(in Call, key string, element func(v exactjson.Value, zone *time.Lo
 	return elements
 }
 
-// readElement reads an element of an array that must be an object.
 func readElement(item exactjson.Value, zone *time.Location,
 	read func(v exactjson.Value, zone *time.Location) inbound.Incoming) inbound.Incoming {
 	if item.Kind != exactjson.Object {

@@ -95,7 +95,6 @@ func readRecords(v exactjson.Value, key string, zone *time.Location,
 	return elements, nil
 }
 
-// firstWord is the word under the first of keys that has one.
 func firstWord(v exactjson.Value, keys ...string) string {
 	for _, key := range keys {
 		if word := v.Get(key).Word(); word != "" {

@@ -176,7 +176,6 @@ func (s *sepayProgress) query(zone *time.Location) url.Values {
 	return q
 }
 
-// read goes to the next page.
 func (s *sepayProgress) read(page sepayPage) {
 	if page.last != "" {
 		s.Last = page.last
@@ -212,7 +211,6 @@ func askSePay(source inbound.Source, progress string, now time.Time, zone *time.
 	return q
 }
 
-// sepayPage is an answer of SePay's, read.
 type sepayPage struct {
 	elements []inbound.Incoming
 	last     string // id of the last element

@@ -17,7 +17,6 @@ import (
 // This file is the common way of the apps that forward what a phone gets: from the
 // text of an SMS, or of a notice of a bank's app, to an element.
 
-// forwardedSMS is a text as an app hands it on.
 type forwardedSMS struct {
 	id     string // the app's own; empty where it has none
 	sender string // empty where the app names none
@@ -124,7 +123,6 @@ func checkSMSSender(sender, bank string, source inbound.Source) *app.FieldError 
 	}}
 }
 
-// isAllowed tells whether the owner of a source allowed a sender.
 func isAllowed(sender string, source inbound.Source) bool {
 	return slices.Contains(source.Options.Senders, strings.TrimSpace(sender))
 }

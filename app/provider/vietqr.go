@@ -131,7 +131,6 @@ func parseVietQRToken(s string) (t vietQRToken, ok bool) {
 	return t, t.source > 0 && t.expiry > 0 && s == t.String()
 }
 
-// verifyVietQR checks the access token of a call.
 func verifyVietQR(in Call, h http.Header) inbound.Refusal {
 	value, why := oneHeader(h, "Authorization")
 	if why.Code != "" {

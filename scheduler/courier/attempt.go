@@ -35,7 +35,6 @@ func growStack(i int) byte {
 	return room[len(room)-1-i]
 }
 
-// attempt makes one attempt and settles it.
 func (c *Courier) attempt(ctx context.Context, l *lane, o delivery.Outgoing) {
 	result := c.protectedSend(ctx, o)
 	if ctx.Err() != nil {

@@ -99,7 +99,6 @@ func isAny(err error, targets ...error) bool {
 	return slices.ContainsFunc(targets, func(target error) bool { return errors.Is(err, target) })
 }
 
-// tlsCause names the cause of a failed handshake.
 func tlsCause(err error) delivery.Cause {
 	var (
 		record    tls.RecordHeaderError

@@ -29,7 +29,6 @@ type Network struct {
 	Limit    time.Duration // of connecting: delivery.AttemptTimeout
 }
 
-// tlsSessions is how many hosts' sessions are kept.
 const tlsSessions = 1024
 
 // NewNetwork looks names up with dial, nil being that of the machine.

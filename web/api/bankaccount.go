@@ -131,7 +131,6 @@ func (s *Server) showBankAccount(q *Request) error {
 		member{"bank_account", EncodeBankAccount(b, s.zone)})
 }
 
-// bankAccountQR makes the VietQR code of a transfer to a bank account.
 func (s *Server) bankAccountQR(q *Request) error {
 	b, err := s.service.Ledger.BankAccount(q.Context(), q.account(), q.pathID())
 	if err != nil {

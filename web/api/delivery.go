@@ -61,7 +61,6 @@ func EncodeAttempt(a delivery.Attempt, zone *time.Location, lang app.Lang) Histo
 	return h
 }
 
-// pagination is the pagination object of the interface.
 type pagination struct {
 	CurrentPage int64 `json:"current_page"`
 	PerPage     int   `json:"per_page"`
@@ -94,7 +93,6 @@ func listed[T, J any](
 	return All(list, encode), pages, err
 }
 
-// paged gives a page of a list.
 func paged[T any](list []T, page app.Page) ([]T, pagination) {
 	total := int64(len(list))
 	if page.Size == 0 {
@@ -140,7 +138,6 @@ func (s *Server) resend(q *Request) error {
 		member{"delivery_id", strconv.FormatInt(d.ID, 10)})
 }
 
-// sendNow makes a pending delivery due at once.
 func (s *Server) sendNow(q *Request) error {
 	id, found := delivery.ParseID(q.PathValue("id"))
 	if !found {
@@ -187,7 +184,6 @@ func (s *Server) replay(q *Request) error {
 	return q.answer(http.StatusAccepted, text.EN, text.VI, member{"deliveries", n})
 }
 
-// testWebhook sends a sample and answers with the result.
 func (s *Server) testWebhook(q *Request) error {
 	a, err := s.service.Deliveries.TestWebhook(q.Context(), q.account(), q.pathID(), q.now)
 	message := app.Text{EN: "The receiver accepted the test.", VI: "Máy chủ nhận đã chấp nhận yêu cầu thử."}

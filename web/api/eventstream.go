@@ -60,7 +60,6 @@ var errTooManyEventStreams = app.Refused(app.CodeUnavailable, app.Text{
 	VI: "Đang mở quá nhiều luồng sự kiện. Hãy đóng bớt rồi thử lại.",
 })
 
-// eventStream is one open stream.
 type eventStream struct {
 	*wire.EventStream
 	server *Server
@@ -164,7 +163,6 @@ func (e *eventStream) allowed() error {
 	return err
 }
 
-// run sends what there is and what comes, until the stream ends.
 func (e *eventStream) run(told int64) {
 	start := "retry: " + strconv.FormatInt(readerRetry.Milliseconds(), 10) + "\nid: " + strconv.FormatInt(told, 10) + "\n" + heartbeat
 	if err := e.Send([]byte(start)); err != nil {
@@ -237,7 +235,6 @@ func removedJSON(ids []int64) []byte {
 	return append(b, "]}"...)
 }
 
-// nextEvents is what a stream sends next.
 type nextEvents struct {
 	removed      []int64
 	list         []app.Transaction

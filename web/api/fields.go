@@ -95,7 +95,6 @@ func (f *fields) truth(name string) bool {
 	return given != nil && *given
 }
 
-// texts reads a list of strings.
 func (f *fields) texts(name string) (list []string) {
 	v := f.body.Get(name)
 	for _, item := range v.Items {
@@ -109,7 +108,6 @@ func (f *fields) texts(name string) (list []string) {
 	return list
 }
 
-// textsByName reads an object of strings.
 func (f *fields) textsByName(name string) map[string]string {
 	v := f.body.Get(name)
 	texts := map[string]string{}
@@ -126,7 +124,6 @@ func (f *fields) textsByName(name string) map[string]string {
 	return texts
 }
 
-// required reads a string that must be given.
 func (f *fields) required(name string) string {
 	if f.body.Get(name).Kind == exactjson.Null {
 		f.bad.Add(name, "is required", "là bắt buộc")
@@ -170,7 +167,6 @@ func (f *fields) bankAccounts() []int64 {
 var errBankAccountList = app.Text{EN: "must be a list of integer ids of bank accounts in this account",
 	VI: "phải là danh sách id (số nguyên) của tài khoản ngân hàng trong tài khoản này"}
 
-// bankAccountList reads bank_account_ids.
 func (f *fields) bankAccountList() (ids []int64) {
 	list := f.body.Get("bank_account_ids")
 	for _, v := range list.Items {
@@ -184,7 +180,6 @@ func (f *fields) bankAccountList() (ids []int64) {
 	return ids
 }
 
-// headers reads an object of headers.
 func (f *fields) headers() (list []delivery.Header) {
 	values := f.textsByName("headers")
 	for _, name := range slices.Sorted(maps.Keys(values)) {

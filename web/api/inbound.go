@@ -167,7 +167,6 @@ func (s *Server) showInbound(q *Request) error {
 		member{"event", EncodeInboundBody(e, s.zone, wire.Lang(q.Request))})
 }
 
-// retryInbound reads the body of an event again.
 func (s *Server) retryInbound(q *Request) error {
 	r, err := s.service.Inbound.RetryInbound(q.Context(), q.account(), q.pathID(), q.now)
 	if err != nil {

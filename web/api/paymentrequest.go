@@ -115,7 +115,6 @@ func (s *Server) listUnmatched(q *Request) error {
 		member{"transactions", list}, member{"pagination", paginate(f.Page, total)})
 }
 
-// putAside notes that a transaction belongs to no order, or undoes that.
 func (s *Server) putAside(q *Request) error {
 	t, f, err := found(q, s.service.Ledger.Transaction, "put_aside")
 	if err != nil {
@@ -191,7 +190,6 @@ func (s *Server) showPaymentRequest(q *Request) error {
 		member{"payment_request", EncodePaymentRequest(r, s.zone, q.now)}, member{"transactions", list})
 }
 
-// paymentRequestQR makes the VietQR code of what is still to be paid.
 func (s *Server) paymentRequestQR(q *Request) error {
 	r, err := s.service.Payments.PaymentRequest(q.Context(), q.account(), q.pathID())
 	if err != nil {
@@ -233,7 +231,6 @@ func (s *Server) unmatchTransaction(q *Request) error {
 		"Đã bỏ ghép giao dịch với yêu cầu thanh toán.", member{"payment_request", EncodePaymentRequest(r, s.zone, q.now)})
 }
 
-// match reads the payment request in the path and the transaction in the body.
 func (s *Server) match(q *Request) (id, transaction int64, err error) {
 	r, f, err := found(q, s.service.Payments.PaymentRequest, "transaction_id")
 	if err != nil {

@@ -73,7 +73,6 @@ func (s *Server) management(rt route) http.HandlerFunc {
 	}
 }
 
-// authenticate finds the valid API key that a request carries.
 func (s *Server) authenticate(r *http.Request, now time.Time) (access.APIKey, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), wire.RequestTimeout)
 	defer cancel()

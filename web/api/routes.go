@@ -46,7 +46,6 @@ func New(responder *wire.Responder, c Config) *Server {
 	return s
 }
 
-// keyRoute is the key and route by which requests are counted.
 type keyRoute struct {
 	apiKey int64
 	route  string
@@ -97,7 +96,6 @@ const (
 	defaultListingLimit = 60
 )
 
-// maxManagementBody is how many bytes of a body are read.
 const maxManagementBody = 64 << 10
 
 // maxManagementValues is how many JSON values a body of the management API has
@@ -112,7 +110,6 @@ const (
 	mayHaveBody
 )
 
-// table is the table of the management API.
 var table = []route{
 	{"GET", "/api/v1/analytics/overview", generalLimit, reads, noBody, (*Server).overview},
 	{"GET", "/api/v1/analytics/period", generalLimit, reads, noBody, (*Server).period},

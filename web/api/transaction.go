@@ -101,7 +101,6 @@ func (s *Server) showTransaction(q *Request) error {
 	return q.ok(err, "The transaction.", "Giao dịch.", member{"transaction", EncodeTransaction(t, s.zone)})
 }
 
-// markTransaction says whether money in is revenue.
 func (s *Server) markTransaction(q *Request) error {
 	t, f, err := found(q, s.service.Ledger.Transaction, "revenue", "revenue_kind", "revenue_note")
 	if err != nil {

@@ -24,14 +24,12 @@ type reference struct {
 	Words    map[string]string // of the pages themselves, by their names
 }
 
-// group is the operations under one tag.
 type group struct {
 	Name       string
 	Text       template.HTML
 	Operations []*operation
 }
 
-// operation is one method of one path.
 type operation struct {
 	ID, Method, Path, Summary string
 	Text                      template.HTML
@@ -42,7 +40,6 @@ type operation struct {
 	Answers                   []answer
 }
 
-// answer is what comes back with one status.
 type answer struct {
 	Status  string
 	Text    template.HTML
@@ -117,7 +114,6 @@ func (r *reference) operation(path, v exactjson.Value) *operation {
 	return o
 }
 
-// content reads the first media type of a body.
 func (r *reference) content(v exactjson.Value) (fields []field, example string) {
 	media := v.Get("content").Members
 	if len(media) == 0 {
@@ -140,10 +136,8 @@ func (r *reference) content(v exactjson.Value) (fields []field, example string) 
 	return fields, b.String()
 }
 
-// deepest is how many levels of members are shown.
 const deepest = 4
 
-// fields adds the members of a schema, and their members.
 func (r *reference) fields(list []field, prefix string, schema exactjson.Value, depth int) []field {
 	schema = r.resolved(schema)
 	for _, part := range schema.Get("allOf").Items {
@@ -248,7 +242,6 @@ func (r *reference) textOf(list ...exactjson.Value) template.HTML {
 	return ""
 }
 
-// text is a text of the document in the language of the reference.
 func (r *reference) text(v exactjson.Value) string {
 	text := strings.TrimSpace(v.Text)
 	if translated := r.texts[text]; translated != "" {
@@ -266,7 +259,6 @@ func (r *reference) markdown(v exactjson.Value) template.HTML {
 	return template.HTML(b.String())
 }
 
-// words are the pages' own texts.
 func words(lang app.Lang) map[string]string {
 	list := map[string]string{}
 	for name, text := range map[string]app.Text{

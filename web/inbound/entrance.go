@@ -18,7 +18,6 @@ import (
 // This file takes the providers' calls: find the source, verify, read, record,
 // and only then answer.
 
-// call takes a call of any provider that has no answers of its own.
 func (s *Server) call(w http.ResponseWriter, r *http.Request) {
 	recording, err := s.accept(w, r, s.findSource)
 	if err != nil {

@@ -72,7 +72,6 @@ func onlyVietQR(source inbound.Source) inbound.Source {
 	return source
 }
 
-// vietQRToken answers VietQR's token_generate.
 func (s *Server) vietQRToken(w http.ResponseWriter, r *http.Request) {
 	source, err := s.findVietQRByUsername(r)
 	kind, _ := provider.Find(source.Provider)

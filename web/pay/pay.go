@@ -67,7 +67,6 @@ func (s *Server) Routes() []wire.Route {
 	}
 }
 
-// visit is one request of somebody who has the token of a payment request.
 type visit struct {
 	*http.Request
 	words
@@ -149,7 +148,6 @@ func (s *Server) write(v *visit, status int, name string, data any) {
 	_, _ = v.w.Write(b.Bytes())
 }
 
-// pageData is what the page shows.
 type pageData struct {
 	payment.Request
 	Shop    string // its name; empty: it has none

@@ -6,7 +6,6 @@ import (
 	"baoco/app"
 )
 
-// words are the texts of a page in the language of its visitor.
 type words struct {
 	Lang app.Lang
 	zone *time.Location

@@ -64,13 +64,11 @@ func MemberAt(document any, path ...string) any {
 	return document
 }
 
-// referred is the part of a document that a reference names.
 func referred(document map[string]any, ref string) map[string]any {
 	found, _ := MemberAt(document, strings.Split(strings.TrimPrefix(ref, "#/"), "/")...).(map[string]any)
 	return found
 }
 
-// closeAnswers closes the schemas of all that baoco sends.
 func closeAnswers(document map[string]any) {
 	closeContent := func(holder any) {
 		if media, found := MemberAt(holder, "content", "application/json").(map[string]any); found {
@@ -135,7 +133,6 @@ func closed(document, schema map[string]any, whole bool) map[string]any {
 	return result
 }
 
-// described tells whether the contract is about a path.
 func described(path string) bool {
 	return slices.ContainsFunc([]string{"/api/", "/bank/", "/healthz", "/readyz"},
 		func(prefix string) bool { return strings.HasPrefix(path, prefix) })
@@ -222,7 +219,6 @@ func CheckContract(method, target string, a Answer) []string {
 // of a test differ from another only in the id of the request.
 var heldAnswers sync.Map // keys are of sameAnswer
 
-// requestID is an id as baoco makes it.
 var requestID = regexp.MustCompile(`^[0-9a-f]{24}$`)
 
 // sameAnswer is all of an answer that decides whether it is as the document has it,

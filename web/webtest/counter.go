@@ -11,7 +11,6 @@ import (
 	"baoco/app/apptest"
 )
 
-// event is one server-sent event.
 type event struct{ name, ID, Data string }
 
 // Listener is an open stream of events.

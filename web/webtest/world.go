@@ -52,7 +52,6 @@ func NewStillWorld(t testing.TB) *World {
 	return w
 }
 
-// newClosedWorld makes the file of a world.
 func newClosedWorld(t testing.TB) *World {
 	t.Helper()
 	return &World{World: &apptest.World{T: t, Path: apptest.NewFile(t)}}
@@ -69,7 +68,6 @@ func (busy) RoundTrip(*http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusServiceUnavailable, Body: http.NoBody}, nil
 }
 
-// open makes the service over the file.
 func (w *World) open() *courier.Sender {
 	w.T.Helper()
 	targets := apptest.Targets(w.T, "127.0.0.1/32")

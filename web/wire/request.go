@@ -13,7 +13,6 @@ import (
 	"baoco/app"
 )
 
-// keyArrival is where a request's context holds its arrival.
 type keyArrival struct{}
 
 // arrival is what is found out about a request once, before a house gets it.

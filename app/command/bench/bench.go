@@ -44,7 +44,6 @@ func Command() *cli.Command {
 	}
 }
 
-// bench is a measurement under way.
 type bench struct {
 	duration time.Duration
 	dir      string // is removed afterwards
@@ -97,7 +96,6 @@ func run(c *cli.Context) error {
 	return nil
 }
 
-// measure is the whole of baoco bench.
 func (b *bench) measure(ctx context.Context, progress io.Writer) error {
 	fmt.Fprintln(progress, "[1/4] at saturation: a relay without storage, signature or retry")
 	saturating := load{url: b.receiver.urls[0] + "/relay", connections: connections, duration: b.duration}

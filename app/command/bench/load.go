@@ -28,7 +28,6 @@ type load struct {
 	duration    time.Duration
 }
 
-// result is what came of a load.
 type result struct {
 	count      int             // calls
 	failed     map[int]string  // why calls weren't accepted, by their numbers
@@ -41,7 +40,6 @@ type result struct {
 	handshakes int64 // of TLS, with the shops
 }
 
-// accepted is how many calls were accepted.
 func (r result) accepted() int { return r.count - len(r.failed) }
 
 // generate posts a load and waits for the last answer.
@@ -79,7 +77,6 @@ func generate(ctx context.Context, l load) (result, error) {
 	return r, ctx.Err()
 }
 
-// keepAlive is a transport that keeps so many connections.
 func keepAlive(idle int) *http.Transport {
 	return &http.Transport{
 		MaxIdleConns: idle, MaxIdleConnsPerHost: idle, DisableCompression: true, ResponseHeaderTimeout: 30 * time.Second,
@@ -87,7 +84,6 @@ func keepAlive(idle int) *http.Transport {
 	}
 }
 
-// post posts a body, with a secret where there is one.
 func post(transport *http.Transport, url, secret string, body []byte) error {
 	request, err := http.NewRequest(http.MethodPost, url, bytes.NewReader(body))
 	if err != nil {
@@ -184,7 +180,6 @@ func (r *receiver) answer(w http.ResponseWriter, request *http.Request) {
 	}
 }
 
-// hang takes a request and never answers it.
 func (r *receiver) hang(_ http.ResponseWriter, request *http.Request) {
 	_, _ = io.Copy(io.Discard, request.Body)
 	r.hanging.Add(1)
@@ -200,14 +195,12 @@ func (r *receiver) begin(run int) {
 	r.run, r.took, r.calls, r.last = run, map[int]time.Duration{}, 0, time.Time{}
 }
 
-// arrived is how many transactions of the run have arrived.
 func (r *receiver) arrived() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return len(r.took)
 }
 
-// report adds to a result what arrived in the run.
 func (r *receiver) report(to *result) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

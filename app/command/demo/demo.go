@@ -87,7 +87,6 @@ func run(c *cli.Context) error {
 	return nil
 }
 
-// demo is a running demo. It plays the provider and the shop.
 type demo struct {
 	out      io.Writer
 	lang     app.Lang // of what it says; empty: English
@@ -147,14 +146,12 @@ func (d *demo) close() {
 	_ = d.store.Close()
 }
 
-// narrate prints a line.
 func (d *demo) narrate(en, vi string, args ...any) { fmt.Fprintln(d.out, d.inLang(en, vi, args...)) }
 
 func (d *demo) inLang(en, vi string, args ...any) string {
 	return app.Textf(en, vi, args...).In(d.lang)
 }
 
-// addUser makes the user who looks around, and takes money at the till.
 func (d *demo) addUser(ctx context.Context) (err error) {
 	d.password = access.GeneratePassword()
 	d.user, err = d.server.Services.Access.CreateUser(ctx, app.DefaultAccountID,

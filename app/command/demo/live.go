@@ -34,7 +34,6 @@ func (d *demo) live(ctx context.Context, every time.Duration) {
 	}
 }
 
-// pays calls with a payment, as SePay does.
 func (d *demo) pays(p transfer) {
 	d.calls++
 	status, answer := d.call(sepayBody(93000+d.calls, d.trade.incoming(p, fmt.Sprintf("FT25314700%02d", d.calls))), d.source.Secret)

@@ -63,7 +63,6 @@ func (t *trade) days(now time.Time) (list []transfer) {
 	return list
 }
 
-// writeStatement writes the payments of all bank accounts to one CSV file.
 func writeStatement(path string, payments []transfer) error {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {

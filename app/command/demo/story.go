@@ -105,7 +105,6 @@ func (d *demo) setUp(ctx context.Context) (err error) {
 	return nil
 }
 
-// sepayBody is a call with a transfer as SePay makes it.
 func sepayBody(id int, t inbound.Incoming) []byte {
 	body, _ := json.Marshal(map[string]any{
 		"id": id, "gateway": t.Gateway, "transactionDate": time.Now().In(vietnam()).Format(app.TimeLayout), "accountNumber": t.AccountNumber,

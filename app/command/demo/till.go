@@ -8,7 +8,6 @@ import (
 	"baoco/app/payment"
 )
 
-// request is a payment request of the demo, and what is transferred for it.
 type request struct {
 	amount    int64
 	bill      bool // of the user's shift
@@ -54,7 +53,6 @@ func (d *demo) takeMoney(ctx context.Context) error {
 	return nil
 }
 
-// ask makes a payment request to the first bank account, and pays it.
 func (d *demo) ask(ctx context.Context, r request) (payment.Request, error) {
 	in := payment.RequestCreate{Amount: r.amount, BankAccountID: d.banks[0].ID, Reference: r.reference, ExpiresIn: r.expires}
 	if r.bill {
@@ -69,7 +67,6 @@ func (d *demo) ask(ctx context.Context, r request) (payment.Request, error) {
 
 var payers = []string{"TRAN VAN HUNG chuyen tien", "PHAM THI MAI", "thanh toan", "MBVCB.1093847561.HOANG NAM"}
 
-// closeShift ends the user's shift, with the cash that was counted.
 func (d *demo) closeShift(ctx context.Context) error {
 	payments := d.server.Services.Payments
 	shift, _, err := payments.OpenShift(ctx, app.DefaultAccountID, d.user.ID)

@@ -19,7 +19,6 @@ var banks = []struct{ code, gateway, number string }{
 
 const owner = "CUA HANG HOA SEN"
 
-// transfer is one line of the shop's statements.
 type transfer struct {
 	at        time.Time
 	bank      int // index of banks
@@ -37,7 +36,6 @@ type trade struct {
 	past     []transfer // what is over at the beginning
 }
 
-// storyOrder is the number of the order in the story.
 const storyOrder = 10293
 
 func newTrade(now time.Time) *trade {
@@ -90,7 +88,6 @@ var customers = []string{
 	"Đỗ Khánh Linh", "Hồ Văn Phúc", "Ngô Thị Yến", "Dương Gia Huy", "Lý Bích Phượng", "Võ Thành Đạt", "Phan Thị Thảo", "Trương Mỹ Duyên",
 }
 
-// contents are the transfer contents of customers.
 var contents = []string{
 	"DH{order} thanh toan don hang", "Thanh toán đơn hàng DH{order}", "dh{order}", "{plain} chuyen tien DH{order}",
 	"{name} chuyển tiền mua hàng",
@@ -117,13 +114,11 @@ func (t *trade) customer() transfer {
 	return p
 }
 
-// supplier is somebody whom the shop pays for its goods.
 func (t *trade) supplier() transfer {
 	return t.bill(1_200_000+50_000*t.random.Int64N(70),
 		"Thanh toan tien hang "+t.pick([]string{"NCC Minh Phat", "cty An Binh", "xuong Thanh Cong"}))
 }
 
-// refund gives a customer money back.
 func (t *trade) refund() transfer {
 	return t.bill(50_000+10_000*t.random.Int64N(35), fmt.Sprintf("Hoan tien DH%d", t.order-t.random.IntN(20)))
 }

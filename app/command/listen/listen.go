@@ -60,7 +60,6 @@ func Command() *cli.Command {
 	}
 }
 
-// listener brings transactions from one server to one address.
 type listener struct {
 	c       *cli.Context
 	server  string // without a slash at its end
@@ -111,7 +110,6 @@ func newListener(c *cli.Context) (*listener, error) {
 	return l, nil
 }
 
-// address reads a URL with a host.
 func address(c *cli.Context, flag string) (string, error) {
 	u, err := url.Parse(c.String(flag))
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil {
@@ -164,7 +162,6 @@ func (l *listener) run(ctx context.Context) error {
 // pair names the server and the program in the memory.
 func (l *listener) pair() string { return l.server + " " + l.as.URL }
 
-// say writes a line for the person, beside the data.
 func (l *listener) say(format string, args ...any) {
 	fmt.Fprintf(l.c.App.ErrWriter, format+"\n", args...)
 }
@@ -172,7 +169,6 @@ func (l *listener) say(format string, args ...any) {
 // localError is a fault of this machine. Connecting again doesn't mend it.
 type localError struct{ error }
 
-// take handles one event of the stream.
 func (l *listener) take(ctx context.Context, e event) error {
 	last := l.memory.Last[l.pair()]
 	switch e.name {
@@ -234,7 +230,6 @@ func (l *listener) forward(ctx context.Context, e event) error {
 	}
 }
 
-// print writes one line about a call.
 func (l *listener) print(p delivery.Payload, r delivery.Result) error {
 	if !r.OK() {
 		l.missing = append(l.missing, p.ID)

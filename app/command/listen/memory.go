@@ -16,7 +16,6 @@ import (
 // memoryFile keeps what a directory has received. Only its owner may read it.
 const memoryFile = ".baoco-listen.json"
 
-// memory is what the file holds.
 type memory struct {
 	path   string
 	Secret string           `json:"secret"` // that signs the calls

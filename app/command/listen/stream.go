@@ -88,7 +88,6 @@ func (l *listener) follow(ctx context.Context) error {
 	return errors.New("the server ended it")
 }
 
-// refusal is the error that an answer means.
 func refusal(response *http.Response) error {
 	body, _ := io.ReadAll(io.LimitReader(response.Body, 4<<10))
 	var said struct{ Messages string }

@@ -26,7 +26,6 @@ type certificateFiles struct {
 	fault  error // why the files that were last read are not in use
 }
 
-// filesLook is how often the files are looked at, at most.
 const filesLook = time.Second
 
 // openCertificate is nil without --cert-file.

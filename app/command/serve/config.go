@@ -54,7 +54,6 @@ func ConfigCommand() *cli.Command {
 	}
 }
 
-// settingJSON is a setting as baoco config prints it.
 type settingJSON struct {
 	Setting  string  `json:"setting"`
 	Variable string  `json:"variable"`
@@ -63,7 +62,6 @@ type settingJSON struct {
 	words    string  // what is in its place where there is none
 }
 
-// hiddenValue stands for a secret.
 const hiddenValue = "(secret)"
 
 // listed is every setting that the flags and the environment of a command make.

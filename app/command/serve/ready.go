@@ -47,7 +47,6 @@ func ReadyCommand() *cli.Command {
 	}
 }
 
-// serveFlags are some of the flags of serve.
 func serveFlags(names ...string) (flags []cli.Flag) {
 	for _, f := range Flags() {
 		for _, name := range names {

@@ -32,7 +32,6 @@ type ReplicaChecker struct {
 	seen  seen
 }
 
-// seen is what the looks at one place have seen.
 type seen struct {
 	config replica.Config
 	look   replica.Look // the last; zero: there was none

@@ -307,7 +307,6 @@ func (s Settings) url(address net.Addr) string {
 	return "http://" + localAddress(address.String())
 }
 
-// dbFlag is the flag of another command for this database.
 func (s Settings) dbFlag() string {
 	if s.DB == "baoco.db" {
 		return ""
@@ -315,7 +314,6 @@ func (s Settings) dbFlag() string {
 	return " --db " + app.ShellWord(s.DB)
 }
 
-// printWelcome says on the first run what to do next, in steps.
 func printWelcome(w io.Writer, s Settings, address net.Addr) {
 	fmt.Fprintf(w,
 		`baoco made %[1]s (and %[1]s.key: keep a copy of both) and answers at %[2]s

@@ -168,7 +168,6 @@ func (s *Settings) checkDomain() error {
 	return nil
 }
 
-// checkListen checks --listen, --cert-file and --key-file.
 func (s Settings) checkListen() error {
 	switch {
 	case (s.CertFile == "") != (s.KeyFile == ""):

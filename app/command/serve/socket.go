@@ -18,7 +18,6 @@ func socketOf(listen string) string {
 	return path
 }
 
-// listenAt listens at an address of a network, or at a Unix socket.
 func listenAt(listen string) (net.Listener, error) {
 	path := socketOf(listen)
 	if path == "" {

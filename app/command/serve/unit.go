@@ -50,7 +50,6 @@ func UnitCommand() *cli.Command {
 	}
 }
 
-// unit is what the template of the unit file needs.
 type unit struct{ User, binary, db string }
 
 var (
@@ -138,7 +137,6 @@ func unitWord(s string) string {
 	return s
 }
 
-// printNext says how to install the unit.
 func (u unit) printNext(w io.Writer) {
 	if u.InTmp() {
 		fmt.Fprintln(w, "What is in /tmp or /var/tmp doesn't last: put the program and the database elsewhere.")

@@ -31,14 +31,12 @@ func watchingFlags() []cli.Flag {
 	)
 }
 
-// watching are the checked flags of watchingFlags.
 type watching struct {
 	MetricsListen string // empty: none
 	MetricsToken  string // empty: none
 	HeartbeatURL  string // empty: none
 }
 
-// on reports whether figures are shown.
 func (w watching) on() bool { return w.MetricsListen != "" || w.MetricsToken != "" }
 
 func (s *Settings) readWatching(c *cli.Context) (err error) {
@@ -99,7 +97,6 @@ func (s Settings) count(service *services.All, config *web.Config) http.Handler 
 	return page
 }
 
-// listenForMetrics shows the figures on a listener of their own.
 func (r *Server) listenForMetrics(s Settings, figures http.Handler, connections *web.Connections, log *slog.Logger) error {
 	l, err := net.Listen("tcp", s.MetricsListen)
 	if err != nil {

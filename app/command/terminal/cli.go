@@ -195,7 +195,6 @@ func checkFlags(command *cli.Command) {
 	}
 }
 
-// missingFlags is the error that names all required flags that were not given.
 func missingFlags(c *cli.Context, required []string) error {
 	var missing []string
 	for _, name := range required {

@@ -34,7 +34,6 @@ func DatabaseError(err error) error {
 	return err
 }
 
-// statusError is an error with the exit code that it leads to.
 type statusError struct {
 	code int
 	err  error

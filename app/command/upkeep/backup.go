@@ -74,7 +74,6 @@ func databaseCommand(action cli.ActionFunc) cli.ActionFunc {
 	})
 }
 
-// contentsJSON is the contents of a copy.
 type contentsJSON struct {
 	Schema              int     `json:"schema"`
 	Transactions        int64   `json:"transactions"`

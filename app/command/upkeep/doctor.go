@@ -136,7 +136,6 @@ type lostAlertJSON struct {
 	Account int64  `json:"account_id"`
 }
 
-// replacedKey is what baoco doctor --new-key prints.
 type replacedKey struct {
 	OldKey   *string          `json:"old_key_file"`
 	Copy     *string          `json:"copy"` // of the database with the secrets that were dropped

@@ -115,7 +115,6 @@ func printPruned(w io.Writer, p Pruned, keep upkeep.PruneLimits) {
 	}
 }
 
-// olderThan says which rows a limit removes.
 func olderThan(keep time.Duration) string {
 	const day = 24 * time.Hour
 	switch {

@@ -79,10 +79,8 @@ func ReplicaCommand() *cli.Command {
 	}
 }
 
-// replicaTime is how long a command waits for a place.
 const replicaTime = time.Minute
 
-// replicaJSON is what the commands print of a replica.
 type replicaJSON struct {
 	Place      string  `json:"place"`
 	Epoch      int64   `json:"epoch"`
@@ -94,7 +92,6 @@ type replicaJSON struct {
 	Problem    *string `json:"problem"`
 }
 
-// replicaOf reads the configuration of a database's replica.
 func replicaOf(c *cli.Context) (replica.Config, error) {
 	db, err := resolved(c.String("db"))
 	if err != nil {
@@ -107,7 +104,6 @@ func replicaOf(c *cli.Context) (replica.Config, error) {
 	return config, err
 }
 
-// placeArgument reads the place of a replica, and what opens it.
 func placeArgument(c *cli.Context) (p replica.Place, secret replica.Credentials, err error) {
 	if c.NArg() != 1 {
 		return p, secret, terminal.Usagef("%s takes one argument, the URL of the place", c.Command.Name)
@@ -136,7 +132,6 @@ func resolved(db string) (string, error) {
 	return filepath.EvalSymlinks(path)
 }
 
-// hasReplica reports whether a replica of a database is set up.
 func hasReplica(db string) bool {
 	path, err := resolved(db)
 	if err == nil {
@@ -165,7 +160,6 @@ func sealedKeyState(ctx context.Context, o replica.Objects, db string) (string, 
 	return "present", err
 }
 
-// putSealedKey seals the key of a database and puts it beside the replica.
 func putSealedKey(ctx context.Context, o replica.Objects, db, passphraseFile string) error {
 	passphrase, err := replica.ReadPassphrase(passphraseFile)
 	if err != nil {
@@ -234,7 +228,6 @@ var sealedKeyText = map[string]string{
 	"old":     "is of an older key: run baoco replica seal-key.",
 }
 
-// replicaCheckJSON is what came of a check.
 type replicaCheckJSON struct {
 	Good          bool    `json:"good"`
 	Problem       *string `json:"problem"`

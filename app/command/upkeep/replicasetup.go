@@ -19,7 +19,6 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// replicaSetup is one run of baoco replica setup.
 type replicaSetup struct {
 	c       *cli.Context
 	s       *session.Session
@@ -70,7 +69,6 @@ func setUpReplica(c *cli.Context, s *session.Session) error {
 	return r.report(ctx)
 }
 
-// read reads the arguments and what was set up before.
 func (r *replicaSetup) read() (err error) {
 	if r.config.Place, r.config.Credentials, err = placeArgument(r.c); err != nil {
 		return err

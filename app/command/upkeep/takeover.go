@@ -58,7 +58,6 @@ func TakeoverCommand() *cli.Command {
 	}
 }
 
-// takeover is one run of the command.
 type takeover struct {
 	objects  replica.Objects
 	program  replica.Program
@@ -101,7 +100,6 @@ func takeOver(c *cli.Context) error {
 		fmt.Sprintf("%s is restored from %s, and this machine has epoch %d.", v.Database, v.Replica, v.Epoch), v.print)
 }
 
-// openTakeover reads what the command line says.
 func openTakeover(c *cli.Context) (*takeover, error) {
 	t := &takeover{key: c.String("key"), progress: func(format string, args ...any) { fmt.Fprintf(c.App.ErrWriter, format+"\n", args...) }}
 	var err error
@@ -162,7 +160,6 @@ func (t *takeover) run(ctx context.Context, force bool, now time.Time) (r sqlite
 	return r, errors.Join(serve.NotFenced(t.config.Database), os.Remove(serve.UnfinishedTakeover(t.config.Database)))
 }
 
-// find finds the copy to restore, and the number of the next epoch.
 func (t *takeover) find(ctx context.Context, force bool) error {
 	last, err := replica.Newest(ctx, t.objects)
 	if err != nil {

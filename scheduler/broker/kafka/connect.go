@@ -32,7 +32,6 @@ func (k *client) mechanism() sasl.Mechanism {
 	return proof{Mechanism: auth.AsSha512Mechanism(), way: &k.Way}
 }
 
-// connect connects to a host, and signs in.
 func (k *client) connect(ctx context.Context, host string) error {
 	var refusals []string
 	for ; k.signedBy < len(mechanisms); k.signedBy++ {

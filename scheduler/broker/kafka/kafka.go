@@ -204,7 +204,6 @@ func (k *client) produce(ctx context.Context, messages []stream.Message, kept []
 	return sent, err
 }
 
-// problem says for people what went wrong.
 func (k *client) problem(err error) error {
 	var problem *kerr.Error
 	if !errors.As(err, &problem) {

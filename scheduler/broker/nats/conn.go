@@ -38,7 +38,6 @@ type connection struct {
 	noBatches bool   // the JetStream stream has none
 }
 
-// serverInfo is what a server says of itself first.
 type serverInfo struct {
 	TLSRequired  bool   `json:"tls_required"`
 	TLSAvailable bool   `json:"tls_available"`
@@ -47,7 +46,6 @@ type serverInfo struct {
 	Nonce        string `json:"nonce"`
 }
 
-// clientInfo is what a client says of itself.
 type clientInfo struct {
 	Verbose      bool   `json:"verbose"`
 	Pedantic     bool   `json:"pedantic"`
@@ -168,7 +166,6 @@ var badCredentialsFile error = &stream.BrokerError{Text: app.Text{
 	VI: "Mật khẩu của luồng này bắt đầu giống tệp creds của NATS nhưng không phải. Hãy chép toàn bộ tệp, từ dòng đầu đến dòng cuối.",
 }}
 
-// publish writes a message to the buffer.
 func (c *connection) publish(subject string, acknowledge bool, header string, body []byte) error {
 	reply := ""
 	if acknowledge {

@@ -155,7 +155,6 @@ func (n *client) publishBatch(ctx context.Context, messages []stream.Message) (b
 	return n.refusal(done) == nil && done.Batch == id && done.Count == len(messages), n.refusedByNobody(done)
 }
 
-// message is a message with what is said to JetStream besides.
 type message struct {
 	stream.Message
 	more        []delivery.Header
@@ -188,7 +187,6 @@ func (n *client) ask(ctx context.Context, messages []message) ([]*answer, error)
 	return answers, n.understand(late(ctx, err, broker.ErrSilent))
 }
 
-// send writes a message to the buffer.
 func (n *client) send(m message) error {
 	var header strings.Builder
 	header.WriteString("NATS/1.0\r\n")
@@ -293,7 +291,6 @@ func (n *client) understand(err error) error {
 	return &serverError{n.Quote(said.said)}
 }
 
-// read reads an answer.
 func (a *answer) read(header string, body []byte) error {
 	a.noStream = strings.HasPrefix(header, "NATS/1.0 503")
 	a.empty = header == "" && len(body) == 0
