@@ -11,16 +11,13 @@ import (
 type Output struct {
 	mu      sync.Mutex
 	text    bytes.Buffer
-	written chan struct{} // closed by the next Write; nil where nobody waits
+	written bell
 }
 
 func (o *Output) Write(p []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.written != nil {
-		close(o.written)
-		o.written = nil
-	}
+	defer o.written.ring()
 	return o.text.Write(p)
 }
 
@@ -36,14 +33,8 @@ func (o *Output) String() string {
 func (o *Output) Await(pattern *regexp.Regexp, within time.Duration) []string {
 	late := time.After(within)
 	for {
-		o.mu.Lock()
-		found := pattern.FindStringSubmatch(o.text.String())
-		if o.written == nil {
-			o.written = make(chan struct{})
-		}
-		written := o.written
-		o.mu.Unlock()
-		if found != nil {
+		written := o.written.next()
+		if found := pattern.FindStringSubmatch(o.String()); found != nil {
 			return found
 		}
 		select {
@@ -52,4 +43,29 @@ func (o *Output) Await(pattern *regexp.Regexp, within time.Duration) []string {
 			return nil
 		}
 	}
+}
+
+// bell tells whoever waits of what happens next.
+type bell struct {
+	mu     sync.Mutex
+	closed chan struct{} // by the next ring; nil where nobody waits
+}
+
+func (b *bell) ring() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed != nil {
+		close(b.closed)
+		b.closed = nil
+	}
+}
+
+// next is closed by the next ring.
+func (b *bell) next() <-chan struct{} {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed == nil {
+		b.closed = make(chan struct{})
+	}
+	return b.closed
 }

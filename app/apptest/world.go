@@ -161,40 +161,16 @@ type World struct {
 	Path     string // of the database
 	Store    *sqlitestore.Store
 	Services *services.All
-	commits  *commits // of Store
-}
-
-// commits tells of each commit of a store.
-type commits struct {
-	mu   sync.Mutex
-	next chan struct{} // closed by the next commit; nil where nobody waits
-}
-
-func (c *commits) happened(time.Duration, int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.next != nil {
-		close(c.next)
-		c.next = nil
-	}
-}
-
-// wait returns what the next commit closes.
-func (c *commits) wait() <-chan struct{} {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.next == nil {
-		c.next = make(chan struct{})
-	}
-	return c.next
+	commits  *bell // rings at each commit of Store
 }
 
 // Open opens a database as the server does and makes the service over it. The
 // test closes the world.
 func Open(t testing.TB, path string, config services.Config) *World {
 	t.Helper()
-	commits := &commits{}
-	store, err := sqlitestore.Open(context.Background(), path, sqlitestore.Options{Serve: true, Unnamed: Unnamed, Committed: commits.happened})
+	commits := &bell{}
+	store, err := sqlitestore.Open(context.Background(), path, sqlitestore.Options{Serve: true, Unnamed: Unnamed,
+		Committed: func(time.Duration, int) { commits.ring() }})
 	Must(t, err)
 	return &World{T: t, Path: path, Store: store, Services: Over(t, store, config), commits: commits}
 }
@@ -205,7 +181,7 @@ func (w *World) Until(what string, truth func() bool) {
 	w.T.Helper()
 	late := time.After(time.Minute)
 	for {
-		committed := w.commits.wait()
+		committed := w.commits.next()
 		if truth() {
 			return
 		}

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"bufio"
 	"cmp"
 	"fmt"
 	"io"
@@ -100,25 +99,8 @@ func writeFile(c *cli.Context, s *session.Session, name string, put func(sheet.F
 	if err := s.Services.Ledger.Audit(c.Context, s.Account, book.DeedExport, 0, app.AuditNamed(name)); err != nil {
 		return err
 	}
-	format, path := sheet.Format(cmp.Or(c.String("format"), string(sheet.CSV))), c.String("output-file")
-	write := func(w io.Writer) (int, error) {
-		out := bufio.NewWriterSize(w, 64<<10)
-		n, err := put(format, out)
-		if err == nil {
-			err = out.Flush()
-		}
-		return n, err
-	}
-	if path == "" {
-		_, err := write(c.App.Writer)
-		return terminal.Unfinished(err, "what was written is not complete")
-	}
-	n, err := exportFile(path, write)
-	if err != nil {
-		return terminal.Unfinished(err, terminal.OneLine(path)+" is not written")
-	}
-	return terminal.Changed(c, nil, map[string]any{"file": path, "lines": n},
-		"%s holds %s lines.", terminal.OneLine(path), terminal.VND(int64(n)))
+	format := sheet.Format(cmp.Or(c.String("format"), string(sheet.CSV)))
+	return exportTo(c, "lines", func(w io.Writer) (int, error) { return put(format, w) })
 }
 
 func printBook(c *cli.Context, b *book.Book, lang app.Lang) error {

@@ -34,34 +34,43 @@ func exportCommand() *cli.Command {
 	}
 }
 
-type exported struct {
-	File         string `json:"file"`
-	Transactions int    `json:"transactions"`
-}
-
 func exportTransactions(c *cli.Context, s *session.Session) error {
 	format := sheet.Format(c.String("format"))
 	f, err := readTransactionFilter(c, s)
 	if err != nil {
 		return err
 	}
+	if c.String("output-file") == "" && c.String("output") == "json" && (terminal.Typed(c, "output") || terminal.Typed(c, "o")) {
+		return terminal.Usagef("-o json needs --output-file: the export itself is CSV or XLSX; baoco transaction list prints JSON")
+	}
+	return exportTo(c, "transactions", func(w io.Writer) (int, error) { return writeExport(c, s, f, format, w) })
+}
+
+// exportTo writes things to the file of --output-file, or to the standard output. put returns
+// how many it wrote.
+func exportTo(c *cli.Context, things string, put func(io.Writer) (int, error)) error {
+	write := func(w io.Writer) (int, error) {
+		out := bufio.NewWriterSize(w, 64<<10)
+		n, err := put(out)
+		if err == nil {
+			err = out.Flush()
+		}
+		return n, err
+	}
 	path := c.String("output-file")
 	if path == "" {
-		if c.String("output") == "json" && (terminal.Typed(c, "output") || terminal.Typed(c, "o")) {
-			return terminal.Usagef("-o json needs --output-file: the export itself is CSV or XLSX; baoco transaction list prints JSON")
-		}
-		_, err := writeExport(c, s, f, format, c.App.Writer)
+		_, err := write(c.App.Writer)
 		return terminal.Unfinished(err, "what was written is not complete")
 	}
-	n, err := exportFile(path, func(w io.Writer) (int, error) { return writeExport(c, s, f, format, w) })
+	n, err := exportFile(path, write)
 	if err != nil {
 		return terminal.Unfinished(err, terminal.OneLine(path)+" is not written")
 	}
-	return terminal.Changed(c, nil, exported{path, n}, "%s holds %s transactions.", terminal.OneLine(path), terminal.VND(int64(n)))
+	return terminal.Changed(c, nil, map[string]any{"file": path, things: n}, "%s holds %s %s.", terminal.OneLine(path), terminal.VND(int64(n)),
+		things)
 }
 
 func writeExport(c *cli.Context, s *session.Session, f app.TransactionFilter, format sheet.Format, w io.Writer) (n int, err error) {
-	out := bufio.NewWriterSize(w, 64<<10)
 	banks, err := s.Services.Ledger.BankAccounts(c.Context, s.Account)
 	if err != nil {
 		return 0, err
@@ -89,7 +98,7 @@ func writeExport(c *cli.Context, s *session.Session, f app.TransactionFilter, fo
 		}
 	}
 	extra.Filter = strings.Join(also, ", ")
-	file, err := sheet.New(format, out, app.English, s.Services.Ledger.Zone(), extra)
+	file, err := sheet.New(format, w, app.English, s.Services.Ledger.Zone(), extra)
 	if err != nil {
 		return 0, err
 	}
@@ -107,9 +116,6 @@ func writeExport(c *cli.Context, s *session.Session, f app.TransactionFilter, fo
 	})
 	if err == nil {
 		err = file.Close()
-	}
-	if err == nil {
-		err = out.Flush()
 	}
 	return n, err
 }

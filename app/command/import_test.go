@@ -267,7 +267,7 @@ func TestExportIsKnown(t *testing.T) {
 	for _, format := range []string{"csv", "xlsx"} {
 		path := filepath.Join(w.dir, "export."+format)
 		stdout, _ := w.run(0, "transaction", "export", "--format", format, "--output-file", path, "-o", "json")
-		var e exported
+		var e struct{ Transactions int }
 		must(t, json.Unmarshal([]byte(stdout), &e))
 		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 || e.Transactions != 4 {
 			t.Errorf("%+v, %v, %v", e, info, err)

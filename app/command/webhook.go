@@ -256,9 +256,7 @@ func testWebhook(c *cli.Context, s *session.Session, id int64) error {
 // outcome is the result of an attempt in a few words.
 func outcome(a delivery.Attempt) string {
 	switch {
-	case a.Result.OK():
-		return fmt.Sprintf("HTTP %d", a.Result.StatusCode)
-	case a.Result.StatusCode != 0 && a.Result.Error != delivery.ErrorTimeout:
+	case a.Result.OK(), a.Result.StatusCode != 0 && a.Result.Error != delivery.ErrorTimeout:
 		return fmt.Sprintf("HTTP %d", a.Result.StatusCode)
 	case a.Result.Detail != delivery.Detail{}:
 		return string(a.Result.Error) + ": " + terminal.OneLine(a.Result.Detail.String())

@@ -2,7 +2,6 @@ package provider
 
 import (
 	"cmp"
-	"crypto/sha256"
 	"net/http"
 	"time"
 
@@ -43,11 +42,7 @@ func verifyNative(in Call, h http.Header) inbound.Refusal {
 	if in.Source.Auth == inbound.AuthBearer {
 		return checkCredential(h, "Bearer", in.Source.Secret)
 	}
-	signature, why := oneHeader(h, "X-Webhook-Signature")
-	if why.Code == "" {
-		why = checkHexHMAC("X-Webhook-Signature", signature, sha256.New, in.Source.Secret, in.Body)
-	}
-	return why
+	return checkSignature(h, "X-Webhook-Signature", in)
 }
 
 func readNative(in Call) inbound.Reading {

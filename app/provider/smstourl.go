@@ -1,7 +1,6 @@
 package provider
 
 import (
-	"crypto/sha256"
 	"net/http"
 	"strings"
 
@@ -44,11 +43,7 @@ func verifySMSToURL(in Call, h http.Header) inbound.Refusal {
 	if in.Source.Auth != inbound.AuthHMAC {
 		return verifySecretHeader(in, h)
 	}
-	signature, why := oneHeader(h, "X-Signature")
-	if why.Code != "" {
-		return why
-	}
-	return checkHexHMAC("X-Signature", signature, sha256.New, in.Source.Secret, in.Body)
+	return checkSignature(h, "X-Signature", in)
 }
 
 // readSMSToURL takes no sender from a notice of an app: it has only a title, and anybody whom the

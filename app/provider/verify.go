@@ -2,6 +2,7 @@ package provider
 
 import (
 	"crypto/hmac"
+	"crypto/sha256"
 	"encoding/hex"
 	"hash"
 	"math"
@@ -65,6 +66,15 @@ func checkHeader(h http.Header, name, secret string) inbound.Refusal {
 	if why.Code == "" && !hmac.Equal([]byte(value), []byte(secret)) {
 		why = refusalf(inbound.RefusalKey, "The %s header does not contain this source’s secret.",
 			"Header %s không chứa khoá bí mật của nguồn này.", name)
+	}
+	return why
+}
+
+// checkSignature compares the one header of a name with the HMAC-SHA256 of the body.
+func checkSignature(h http.Header, name string, in Call) inbound.Refusal {
+	signature, why := oneHeader(h, name)
+	if why.Code == "" {
+		why = checkHexHMAC(name, signature, sha256.New, in.Source.Secret, in.Body)
 	}
 	return why
 }

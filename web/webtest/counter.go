@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -58,44 +59,34 @@ func (b *Browser) Listen(path string, header ...string) *Listener {
 
 // Next is the next event of a name; those of other names are left out, but not
 // ended.
-func (l *Listener) Next(name string) event {
-	l.t.Helper()
-	timeout := time.After(30 * time.Second)
-	for {
-		select {
-		case e, open := <-l.Events:
-			if !open || e.name == "ended" && name != "ended" {
-				l.t.Fatalf("the stream ended before %s", name)
-			}
-			if e.name == name {
-				return e
-			}
-		case <-timeout:
-			l.t.Fatalf("no event %s within 30 s", name)
-		}
-	}
-}
+func (l *Listener) Next(name string) event { l.t.Helper(); return l.await(name)[0] }
 
 // Both are the next events of two names, whichever comes first.
 func (l *Listener) Both(first, second string) (a, b event) {
 	l.t.Helper()
+	found := l.await(first, second)
+	return found[0], found[1]
+}
+
+func (l *Listener) await(names ...string) []event {
+	l.t.Helper()
+	found := make([]event, len(names))
 	timeout := time.After(30 * time.Second)
-	for a.name == "" || b.name == "" {
+	for slices.ContainsFunc(found, func(e event) bool { return e.name == "" }) {
 		select {
 		case e, open := <-l.Events:
+			i := slices.Index(names, e.name)
 			switch {
-			case !open || e.name == "ended":
-				l.t.Fatalf("the stream ended before %s and %s", first, second)
-			case e.name == first && a.name == "":
-				a = e
-			case e.name == second && b.name == "":
-				b = e
+			case !open || e.name == "ended" && i < 0:
+				l.t.Fatalf("the stream ended before %v", names)
+			case i >= 0 && found[i].name == "":
+				found[i] = e
 			}
 		case <-timeout:
-			l.t.Fatalf("not both of %s and %s within 30 s", first, second)
+			l.t.Fatalf("not all of %v within 30 s", names)
 		}
 	}
-	return a, b
+	return found
 }
 
 // Ends waits for the end of the stream and gives how long it took.

@@ -2,6 +2,7 @@ package demo
 
 import (
 	"bytes"
+	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
@@ -23,7 +24,6 @@ type receiver struct {
 	url    string
 
 	mu      sync.Mutex
-	arrived *sync.Cond
 	secrets map[string]string
 	fails   map[string]int
 	calls   map[string][]call
@@ -43,7 +43,6 @@ func startReceiver() (*receiver, error) {
 		return nil, err
 	}
 	r := &receiver{url: "http://" + l.Addr().String(), secrets: map[string]string{}, fails: map[string]int{}, calls: map[string][]call{}}
-	r.arrived = sync.NewCond(&r.mu)
 	r.server = &http.Server{Handler: r, ReadHeaderTimeout: 5 * time.Second}
 	go r.server.Serve(l)
 	return r, nil
@@ -80,7 +79,6 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 		call.status = http.StatusInternalServerError
 	}
 	r.calls[path] = append(r.calls[path], call)
-	r.arrived.Broadcast()
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(call.status)
 	fmt.Fprintf(w, `{"success":%v}`, call.status == http.StatusOK)
@@ -123,24 +121,14 @@ func hexHMAC(secret string, data []byte) string {
 }
 
 // await waits for the n-th call to a path, for at most 8 seconds.
-func (r *receiver) await(path string, n int) (call, bool) {
-	expired := false
-	timer := time.AfterFunc(8*time.Second, func() {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		expired = true
-		r.arrived.Broadcast()
-	})
-	defer timer.Stop()
+func (r *receiver) await(ctx context.Context, path string, n int) (got call, arrived bool) {
+	arrived = waitUntil(ctx, func() bool { return r.count(path) >= n })
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for len(r.calls[path]) < n && !expired {
-		r.arrived.Wait()
+	if arrived {
+		got = r.calls[path][n-1]
 	}
-	if len(r.calls[path]) < n {
-		return call{}, false
-	}
-	return r.calls[path][n-1], true
+	return got, arrived
 }
 
 func (r *receiver) count(path string) int {

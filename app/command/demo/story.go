@@ -44,7 +44,7 @@ func (d *demo) story(ctx context.Context) error {
 		return err
 	}
 	d.narrate("\n2. SePay calls: three transactions, signed with HMAC-SHA256", "\n2. SePay gọi: ba giao dịch, ký bằng HMAC-SHA256")
-	d.transactions()
+	d.transactions(ctx)
 	d.narrate("\n3. A receiver that fails", "\n3. Máy chủ của cửa hàng bị lỗi")
 	d.retry(ctx)
 	d.narrate("\n4. What must not happen", "\n4. Những gì không được xảy ra")
@@ -148,7 +148,7 @@ func (d *demo) do(request *http.Request) (status int, answer map[string]any) {
 	return response.StatusCode, answer
 }
 
-func (d *demo) transactions() {
+func (d *demo) transactions(ctx context.Context) {
 	for i, p := range []transfer{
 		{direction: app.In, amount: 200000, content: "DH10293 thanh toan don hang"},
 		{direction: app.In, amount: 1549000, content: "Nguyễn Văn A chuyển tiền mua \"iPhone\"", bank: 1},
@@ -160,7 +160,7 @@ func (d *demo) transactions() {
 		}
 		sent := time.Now()
 		status, answer := d.call(sepayBody(firstID+i, t), d.source.Secret)
-		got, arrived := d.receiver.await(shop, i+1)
+		got, arrived := d.receiver.await(ctx, shop, i+1)
 		took := got.at.Sub(sent)
 		d.check(status == 200 && answer["recorded"] == 1.0 && arrived && got.fault == "",
 			"+%s VND, %s: recorded, and at %s after %.1f ms; signature and checksum are right",
@@ -178,12 +178,12 @@ func (d *demo) retry(ctx context.Context) {
 	d.check(status == 200, "-50.000 VND, Tra tien hang: recorded; %s answers 500 twice",
 		"-50.000 VND, Tra tien hang: đã ghi nhận; %s trả lời 500 hai lần", ledger)
 	for attempt := 1; attempt <= 3; attempt++ {
-		got, arrived := d.receiver.await(ledger, attempt)
+		got, arrived := d.receiver.await(ctx, ledger, attempt)
 		d.check(arrived && got.fault == "" && (got.status == 200) == (attempt == 3), "attempt %d: %s answers %d",
 			"lần gửi %d: %s trả lời %d", attempt, ledger, got.status)
 	}
-	one, _ := d.receiver.await(ledger, 1)
-	three, _ := d.receiver.await(ledger, 3)
+	one, _ := d.receiver.await(ctx, ledger, 1)
+	three, _ := d.receiver.await(ctx, ledger, 3)
 	d.check(bytes.Equal(one.body, three.body) && one.id == three.id, "the same bytes and the same webhook-id every time",
 		"lần nào cũng đúng nội dung và webhook-id đó")
 	settled := waitUntil(ctx, func() bool { return d.number("webhooks_sent") == 6 })
@@ -237,15 +237,16 @@ func (d *demo) numbers() {
 	}
 }
 
+// waitUntil looks for about 8 seconds.
 func waitUntil(ctx context.Context, truth func() bool) bool {
-	for range 100 {
+	for range 800 {
 		if truth() {
 			return true
 		}
 		select {
 		case <-ctx.Done():
 			return false
-		case <-time.After(50 * time.Millisecond):
+		case <-time.After(10 * time.Millisecond):
 		}
 	}
 	return false

@@ -10,7 +10,7 @@ import (
 //go:embed baoco-litestream.service
 var replicaUnitText string
 
-var replicaUnitFile = template.Must(template.New("").Parse(replicaUnitText))
+var replicaUnitFile = template.Must(template.New("").Option("missingkey=error").Parse(replicaUnitText))
 
 // ReplicaUnitName is the file of Litestream's systemd unit.
 const ReplicaUnitName = "baoco-litestream.service"
@@ -23,29 +23,12 @@ type ReplicaUnit struct {
 	Place                     string // a directory of this machine; empty: the place is elsewhere
 }
 
-// Write writes the unit.
-func (u ReplicaUnit) Write(w io.Writer) error { return replicaUnitFile.Execute(w, u) }
-
-func (ReplicaUnit) Version() string { return Version }
-
-// CommandLine has no secrets and no environment: both are in the configuration.
-func (u ReplicaUnit) CommandLine() string {
-	return commandLine(u.Program, "replicate", "-config", u.Config, "-no-expand-env")
+// Write writes the unit. Its command line has no secrets and no environment: both are in the
+// configuration.
+func (u ReplicaUnit) Write(w io.Writer) error {
+	paths := []string{u.Program, u.Database, u.KeyFile, u.Place + "/"}
+	return replicaUnitFile.Execute(w, map[string]any{
+		"Version": Version, "User": u.User, "CommandLine": commandLine(u.Program, "replicate", "-config", u.Config, "-no-expand-env"),
+		"Directory": unitWord(filepath.Dir(u.Database)), "Mount": unitWord(u.Place), "InHome": inHome(paths...), "InTmp": inTmp(paths...),
+	})
 }
-
-func (u ReplicaUnit) Directory() string { return unitWord(filepath.Dir(u.Database)) }
-
-func (u ReplicaUnit) Mount() string {
-	if u.Place == "" {
-		return ""
-	}
-	return unitWord(u.Place)
-}
-
-func (u ReplicaUnit) paths() []string {
-	return []string{u.Program, u.Database, u.KeyFile, u.Place + "/"}
-}
-
-func (u ReplicaUnit) InHome() bool { return inHome(u.paths()...) }
-
-func (u ReplicaUnit) InTmp() bool { return inTmp(u.paths()...) }

@@ -23,7 +23,7 @@ import (
 //go:embed baoco.service
 var unitText string
 
-var unitFile = template.Must(template.New("").Parse(unitText))
+var unitFile = template.Must(template.New("").Option("missingkey=error").Parse(unitText))
 
 // UnitCommand is baoco systemd.
 func UnitCommand() *cli.Command {
@@ -43,14 +43,14 @@ func UnitCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			err = unitFile.Execute(c.App.Writer, u)
+			err = unitFile.Execute(c.App.Writer, u.values())
 			u.printNext(c.App.ErrWriter)
 			return err
 		},
 	}
 }
 
-type unit struct{ User, binary, db string }
+type unit struct{ user, binary, db string }
 
 var (
 	userName  = regexp.MustCompile(`^[a-z_][a-z0-9_-]{0,30}$`)
@@ -61,8 +61,8 @@ func readUnit(c *cli.Context) (u unit, err error) {
 	if err := terminal.NoArguments(c); err != nil {
 		return u, err
 	}
-	if u.User = c.String("user"); !userName.MatchString(u.User) {
-		return u, terminal.Usagef("--user must be the name of a user of the system, not %q", u.User)
+	if u.user = c.String("user"); !userName.MatchString(u.user) {
+		return u, terminal.Usagef("--user must be the name of a user of the system, not %q", u.user)
 	}
 	binary := c.String("binary")
 	if binary == "" {
@@ -88,31 +88,24 @@ func readUnit(c *cli.Context) (u unit, err error) {
 	return u, nil
 }
 
-func (unit) Version() string         { return Version }
-func (unit) StopTime() time.Duration { return StopTime }
+// values are what the template of the unit file needs. systemd waits a little longer than a
+// stop of serve takes before it kills the process.
+func (u unit) values() map[string]any {
+	return map[string]any{
+		"Version": Version, "User": u.user, "CommandLine": commandLine(u.binary, "serve", "--db="+u.db), "StopTime": StopTime,
+		"StopSeconds": int((StopTime + 7*time.Second) / time.Second), "Directory": unitWord(filepath.Dir(u.db)), "State": u.state(),
+		"InHome": inHome(u.binary, u.db), "InTmp": inTmp(u.binary, u.db),
+	}
+}
 
-// StopSeconds is how long systemd waits for a stop before it kills the process:
-// a little longer than a stop of serve takes.
-func (unit) StopSeconds() int { return int((StopTime + 7*time.Second) / time.Second) }
-
-func (u unit) Directory() string { return unitWord(filepath.Dir(u.db)) }
-
-// State is the name of the directory of the database where that is directly below
+// state is the name of the directory of the database where that is directly below
 // /var/lib, else empty.
-func (u unit) State() string {
+func (u unit) state() string {
 	if name, below := strings.CutPrefix(filepath.Dir(u.db), "/var/lib/"); below && stateName.MatchString(name) {
 		return name
 	}
 	return ""
 }
-
-// InHome tells whether the program or the database is in somebody's home.
-func (u unit) InHome() bool { return inHome(u.binary, u.db) }
-
-// InTmp tells whether one of them is in a directory for temporary files.
-func (u unit) InTmp() bool { return inTmp(u.binary, u.db) }
-
-func (u unit) CommandLine() string { return commandLine(u.binary, "serve", "--db="+u.db) }
 
 // commandLine writes a command for a unit file. A colon before it tells systemd not to
 // expand dollar signs (systemd.service(5)).
@@ -138,17 +131,17 @@ func unitWord(s string) string {
 }
 
 func (u unit) printNext(w io.Writer) {
-	if u.InTmp() {
+	if inTmp(u.binary, u.db) {
 		fmt.Fprintln(w, "What is in /tmp or /var/tmp doesn't last: put the program and the database elsewhere.")
 	}
 	fmt.Fprintf(w, "As root, once, with the unit in /etc/systemd/system/baoco.service:\n"+
-		"  id %[1]s || useradd --system --user-group --no-create-home --shell /usr/sbin/nologin %[1]s\n", u.User)
-	if u.State() == "" {
-		fmt.Fprintf(w, "  install -d -o %[1]s -g %[1]s -m 700 %[2]s\n", u.User, app.ShellWord(filepath.Dir(u.db)))
+		"  id %[1]s || useradd --system --user-group --no-create-home --shell /usr/sbin/nologin %[1]s\n", u.user)
+	if u.state() == "" {
+		fmt.Fprintf(w, "  install -d -o %[1]s -g %[1]s -m 700 %[2]s\n", u.user, app.ShellWord(filepath.Dir(u.db)))
 	}
 	fmt.Fprintf(w, "  systemctl daemon-reload && systemctl enable --now baoco\n"+
 		"Settings go into /etc/default/baoco, a line such as BAOCO_DOMAIN=baoco.shop.vn for each; then: systemctl restart baoco\n"+
-		"Commands beside it run as that user:\n  sudo -u %s %s bank list %s\n", u.User, app.ShellWord(u.binary), app.ShellWord("--db="+u.db))
+		"Commands beside it run as that user:\n  sudo -u %s %s bank list %s\n", u.user, app.ShellWord(u.binary), app.ShellWord("--db="+u.db))
 }
 
 // inHome and inTmp report whether a path lies where ProtectHome and PrivateTmp of systemd
