@@ -262,9 +262,7 @@ func (s *Scheduler) Stop(ctx context.Context) error {
 }
 
 // cronLogger passes on gocron's complaints.
-type cronLogger struct{ log *slog.Logger }
+type cronLogger struct{ *slog.Logger }
 
-func (l cronLogger) Debug(string, ...any)          {}
-func (l cronLogger) Info(string, ...any)           {}
-func (l cronLogger) Warn(msg string, args ...any)  { l.log.Warn(msg, args...) }
-func (l cronLogger) Error(msg string, args ...any) { l.log.Error(msg, args...) }
+func (cronLogger) Debug(string, ...any) {}
+func (cronLogger) Info(string, ...any)  {}

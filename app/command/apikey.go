@@ -74,12 +74,15 @@ func parseExpiry(text string, zone *time.Location) (time.Time, error) {
 	return t, nil
 }
 
-func orNever(s *string) string {
-	if s == nil {
-		return "never"
+// textOf is what p points to, or otherwise.
+func textOf[T any](p *T, otherwise string) string {
+	if p == nil {
+		return otherwise
 	}
-	return *s
+	return fmt.Sprint(*p)
 }
+
+func orNever(s *string) string { return textOf(s, "never") }
 
 func listAPIKeys(c *cli.Context, s *session.Session) error {
 	keys, err := s.Services.Access.APIKeys(c.Context, s.Account)

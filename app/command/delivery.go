@@ -189,15 +189,11 @@ func printAttempts(c *cli.Context, s *session.Session, attempts []delivery.Attem
 		case e.Explanation != nil:
 			why.add(e.ID, *e.Explanation)
 		}
-		next := "-"
-		if e.NextAttemptAt != nil {
-			next = *e.NextAttemptAt
-		}
 		return e, []string{
 			strconv.FormatInt(e.ID, 10), e.CallTime, strconv.FormatInt(e.WebhookID, 10), e.DeliveryID,
 			fmt.Sprintf("%d/%d", e.Attempt, len(delivery.RetrySchedule)),
 			terminal.Clip(outcome(a), 40), strconv.FormatInt(e.DurationMS, 10), string(e.Type), terminal.VND(e.Amount),
-			terminal.Clip(e.Description, 30), next,
+			terminal.Clip(e.Description, 30), textOf(e.NextAttemptAt, "-"),
 		}
 	})
 }

@@ -125,20 +125,11 @@ func printEvents(w io.Writer, none string, events []api.InboundEventJSON) {
 	var rows [][]string
 	for _, e := range events {
 		rows = append(rows,
-			[]string{strconv.FormatInt(e.ID, 10), e.ReceivedAt, sourceName(e), strconv.Itoa(e.Recorded), strconv.Itoa(e.Duplicates),
+			[]string{strconv.FormatInt(e.ID, 10), e.ReceivedAt, textOf(e.Source, "-"), strconv.Itoa(e.Recorded), strconv.Itoa(e.Duplicates),
 				strconv.Itoa(e.Unassigned), strconv.Itoa(e.Conflicts), strconv.Itoa(e.Rejected), openReasons(e)})
 	}
 	terminal.PrintTable(w, none,
 		">EVENT|RECEIVED|SOURCE|>RECORDED|>DUPLICATES|>UNASSIGNED|>CONFLICTS|>REJECTED|OPEN", rows)
-}
-
-// sourceName is the name of the source of an event; a record made by hand has
-// none.
-func sourceName(e api.InboundEventJSON) string {
-	if e.Source == nil {
-		return "-"
-	}
-	return *e.Source
 }
 
 // openReasons are the reasons of the first open items, for one cell.
@@ -168,11 +159,7 @@ func encodeRefused(s *session.Session, calls []inbound.RefusedCall) []api.Refuse
 func printRefused(w io.Writer, calls []api.RefusedCallJSON) {
 	var rows [][]string
 	for _, r := range calls {
-		source := "-"
-		if r.Source != nil {
-			source = *r.Source
-		}
-		rows = append(rows, []string{r.ReceivedAt, source, r.Remote, string(r.Code), r.Reason})
+		rows = append(rows, []string{r.ReceivedAt, textOf(r.Source, "-"), r.Remote, string(r.Code), r.Reason})
 	}
 	terminal.PrintTable(w, "No calls were refused.", "RECEIVED|SOURCE|FROM|CODE|REASON", rows)
 }
@@ -184,7 +171,7 @@ func showEvent(c *cli.Context, s *session.Session, id int64) error {
 	}
 	e := api.EncodeInboundBody(event, s.Services.Ledger.Zone(), app.English)
 	return terminal.Output(c, e, func(w io.Writer) {
-		fmt.Fprintf(w, "Event %d of %s, received %s (%s)\n", e.ID, terminal.OneLine(sourceName(e.InboundEventJSON)), e.ReceivedAt, e.Channel)
+		fmt.Fprintf(w, "Event %d of %s, received %s (%s)\n", e.ID, terminal.OneLine(textOf(e.Source, "-")), e.ReceivedAt, e.Channel)
 		fmt.Fprintf(w, "%d recorded, %d duplicates, %d unassigned, %d in conflict, %d rejected%s; %d need attention.\n\n",
 			e.Recorded, e.Duplicates, e.Unassigned, e.Conflicts, e.Rejected, mayBeRepeats(e.MayRepeat), e.Open)
 		printElements(w, e)
@@ -204,33 +191,18 @@ func mayBeRepeats(n int) string {
 func printElements(w io.Writer, e api.InboundEventBodyJSON) {
 	var rows [][]string
 	for _, i := range e.Elements {
-		item, state, reason, amount, direction, transaction := "-", "-", "-", "-", "-", "-"
-		if i.ItemID != nil {
-			item = strconv.FormatInt(*i.ItemID, 10)
-		}
-		if i.State != nil {
-			state = string(*i.State)
-		}
+		reason, amount := "-", "-"
 		if i.Reason != "" {
 			reason = i.Field + " " + i.Reason
 		}
 		if i.Amount != nil {
 			amount = terminal.VND(*i.Amount)
 		}
-		if i.Type != nil {
-			direction = string(*i.Type)
-		}
-		if i.TransactionID != nil {
-			transaction = *i.TransactionID
-		}
-		rows = append(rows, []string{item, state, reason, terminal.Clip(i.EventID, 40), terminal.Clip(i.Gateway, 20),
-			terminal.Clip(i.AccountNumber, 30), direction, amount, i.TransactionDate, terminal.Clip(i.Content, 40), transaction})
+		rows = append(rows, []string{textOf(i.ItemID, "-"), textOf(i.State, "-"), reason, terminal.Clip(i.EventID, 40),
+			terminal.Clip(i.Gateway, 20), terminal.Clip(i.AccountNumber, 30), textOf(i.Type, "-"), amount, i.TransactionDate,
+			terminal.Clip(i.Content, 40), textOf(i.TransactionID, "-")})
 	}
-	nothing := ""
-	if e.Nothing != nil {
-		nothing = *e.Nothing
-	}
-	terminal.PrintTable(w, nothing, ">ITEM|STATE|REASON|ID|BANK|ACCOUNT|TYPE|>AMOUNT|DATE|CONTENT|>TRANSACTION", rows)
+	terminal.PrintTable(w, textOf(e.Nothing, ""), ">ITEM|STATE|REASON|ID|BANK|ACCOUNT|TYPE|>AMOUNT|DATE|CONTENT|>TRANSACTION", rows)
 	if more := e.ElementCount - len(e.Elements); more > 0 {
 		fmt.Fprintf(w, "%d more are not shown.\n", more)
 	}

@@ -219,28 +219,13 @@ func listSources(c *cli.Context, s *session.Session) error {
 	}
 	return terminal.List(c, err, sources, table, func(src inbound.SourceHealth) (api.SourceJSON, []string) {
 		e := api.EncodeSource(src, s.Services.Ledger.Zone(), app.English)
-		return e, []string{strconv.FormatInt(e.ID, 10), e.Name, string(e.Provider), string(e.Auth), onlyBankAccount(e),
+		return e, []string{strconv.FormatInt(e.ID, 10), e.Name, string(e.Provider), string(e.Auth), textOf(e.BankAccountID, "all"),
 			orNever(e.LastCallAt), orNever(e.LastTransactionAt), lastPoll(src, e.LastPollAt), strconv.Itoa(e.RefusedCalls), lastRefusal(e)}
 	})
 }
 
-// onlyBankAccount is the id of the bank account that a source is limited to, or
-// "all".
-func onlyBankAccount(e api.SourceJSON) string {
-	if e.BankAccountID == nil {
-		return "all"
-	}
-	return strconv.FormatInt(*e.BankAccountID, 10)
-}
-
 func lastRefusal(e api.SourceJSON) string {
-	switch {
-	case e.LastRefusedAt == nil:
-		return "never"
-	case e.LastRefusedCode == nil: // the row has none
-		return *e.LastRefusedAt
-	}
-	return *e.LastRefusedAt + " " + string(*e.LastRefusedCode)
+	return strings.TrimSpace(orNever(e.LastRefusedAt) + " " + textOf(e.LastRefusedCode, ""))
 }
 
 // shownCalls is how many calls source show lists, and how many refused ones.
@@ -297,7 +282,7 @@ func (d describedSource) print(w io.Writer, base string) {
 	}
 	line("Source", fmt.Sprintf("%d %s (%s, %s)", d.ID, d.Name, d.Provider, d.Auth))
 	line("URL", base+*d.URLPath)
-	line("Bank account", onlyBankAccount(d.SourceJSON))
+	line("Bank account", textOf(d.BankAccountID, "all"))
 	line("Header", d.Header)
 	var fields []string
 	for field, path := range d.Map {

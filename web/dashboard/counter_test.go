@@ -377,7 +377,7 @@ func TestCounterRevoked(t *testing.T) {
 		l := nobody.Listen("/live/counter/" + token + "?since=0")
 		l.Next("alive")
 		apptest.Must(t, revoke(int64(i+1)))
-		t.Logf("the screen went dark after %v", l.Ends())
+		t.Logf("the screen went dark after %v", streamEnds(t, l))
 		for _, path := range []string{"/counter/" + token, "/live/counter/" + token + "?since=0"} {
 			if a := nobody.Get(path); a.Status != http.StatusNotFound || strings.Contains(a.Body, "text/event-stream") {
 				t.Errorf("%s: %d", path, a.Status)
@@ -402,7 +402,7 @@ func TestCounterOfAUser(t *testing.T) {
 	l.Next("alive")
 	_, err := w.Services.Access.EndSessions(t.Context(), 1, u.ID)
 	apptest.Must(t, err)
-	t.Logf("the screen went dark after %v", l.Ends())
+	t.Logf("the screen went dark after %v", streamEnds(t, l))
 }
 
 // One link can't take the streams of all others.
@@ -440,7 +440,7 @@ func TestCounterLinksInTheSettings(t *testing.T) {
 	apptest.Must(t, err)
 	lan := w.Browser().SignIn("lan")
 	form := []string{"once", lan.Once("/settings"), "name", "Quầy 1", "bank_account_id", fmt.Sprint(bank.ID), "total", "1"}
-	link := lan.Post("/settings/counters", form...).Secret(t)
+	link := secretShown(t, lan.Post("/settings/counters", form...))
 	if !strings.HasPrefix(link, w.URL+"/counter/") {
 		t.Errorf("the link %s", link)
 	}

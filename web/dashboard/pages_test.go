@@ -79,7 +79,7 @@ func urlAndSecret(t testing.TB, a webtest.Answer, base string) (path, secret str
 	if a.Status != http.StatusOK || u == nil {
 		t.Fatalf("%d, no URL on the page\n%s", a.Status, a.Body)
 	}
-	return strings.TrimPrefix(html.UnescapeString(u[1]), base), a.Secret(t)
+	return strings.TrimPrefix(html.UnescapeString(u[1]), base), secretShown(t, a)
 }
 
 // transactionsListed are the transactions that a page lists, in its order.
@@ -205,4 +205,32 @@ func counterLink(w *webtest.World, accountID int64, in payment.CounterLinkCreate
 	_, token, err := w.Services.Payments.CreateCounterLink(context.Background(), accountID, in, time.Now())
 	apptest.Must(w.T, err)
 	return token
+}
+
+// streamEnds waits for the end of the stream and gives how long it took.
+func streamEnds(t testing.TB, l *webtest.Listener) time.Duration {
+	t.Helper()
+	begun := time.Now()
+	l.Next("ended")
+	select {
+	case e, open := <-l.Events:
+		if open {
+			t.Errorf("%+v after the end", e)
+		}
+	case <-time.After(30 * time.Second):
+		t.Error("the stream stays open after its end")
+	}
+	return time.Since(begun)
+}
+
+var secretText = regexp.MustCompile(`id="secret"[^>]*>([^<]+)<`)
+
+// secretShown is what a page shows once.
+func secretShown(t testing.TB, a webtest.Answer) string {
+	t.Helper()
+	found := secretText.FindStringSubmatch(a.Body)
+	if found == nil {
+		t.Fatalf("%d: nothing is shown once\n%s", a.Status, a.Body)
+	}
+	return html.UnescapeString(found[1])
 }

@@ -97,7 +97,7 @@ func TestPasskey(t *testing.T) {
 	b.Header.Set("User-Agent", "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 Chrome/140.0.0.0 Safari/537.36")
 	page := b.Get("/settings/sign-in")
 	once := []string{"once", page.Once(t)}
-	codes := strings.Split(b.Post("/settings/sign-in/passkeys", append(once, form...)...).Secret(t), "\n")
+	codes := strings.Split(secretShown(t, b.Post("/settings/sign-in/passkeys", append(once, form...)...)), "\n")
 	if len(codes) != 10 {
 		t.Fatalf("recovery codes %q", codes)
 	}
@@ -274,7 +274,7 @@ func TestPasskeyCount(t *testing.T) {
 	b := atHome(w).SignIn("lan")
 	device := deviceAt(t, b)
 	device.Count = 5
-	b.Submit("/settings/sign-in/passkeys", created(t, b, device, "key")...).Secret(t)
+	secretShown(t, b.Submit("/settings/sign-in/passkeys", created(t, b, device, "key")...))
 	use(t, atHome(w), device).Goes(t, "/webhooks")
 	elsewhere := *device
 	use(t, atHome(w), device).Goes(t, "/webhooks")
@@ -457,7 +457,7 @@ func TestPasskeyPace(t *testing.T) {
 	w.User(1, "lan", access.RoleOwner)
 	b := atHome(w).SignIn("lan")
 	device := deviceAt(t, b)
-	codes := strings.Split(b.Submit("/settings/sign-in/passkeys", created(t, b, device, "x")...).Secret(t), "\n")
+	codes := strings.Split(secretShown(t, b.Submit("/settings/sign-in/passkeys", created(t, b, device, "x")...)), "\n")
 	stranger, refused := atHome(w), 0
 	for range 100 {
 		if stranger.Post("/login/passkey", "answer", "{}").Status == http.StatusTooManyRequests {

@@ -139,7 +139,7 @@ func TestUsers(t *testing.T) {
 
 	// Without a password one is made, and shown once.
 	form := []string{"once", lan.Once("/settings"), "name", " ThuNgan ", "role", "cashier", "password", ""}
-	password := lan.Post("/settings/users", form...).Secret(t)
+	password := secretShown(t, lan.Post("/settings/users", form...))
 	lan.Post("/settings/users", form...).Goes(t, "/settings")
 	if page := lan.Get("/settings").Body; strings.Contains(page, password) || !strings.Contains(page, "thungan") {
 		t.Error("the settings after creating a user")
@@ -171,7 +171,7 @@ func TestUsers(t *testing.T) {
 
 	// A new password ends the sessions; a made one is shown once.
 	form = []string{"once", lan.Once("/settings/users/2"), "password", ""}
-	second := lan.Post("/settings/users/2/password", form...).Secret(t)
+	second := secretShown(t, lan.Post("/settings/users/2/password", form...))
 	cashier.Get("/").Goes(t, "/login")
 	lan.Post("/settings/users/2/password", form...).Goes(t, "/settings/users/2")
 	signInWith(cashier, "thungan", second).Goes(t, "/")

@@ -153,18 +153,6 @@ func (b *Browser) Upload(path, name, file string, pairs ...string) Answer {
 	return b.send("POST", path, form.FormDataContentType(), &body)
 }
 
-var secretText = regexp.MustCompile(`id="secret"[^>]*>([^<]+)<`)
-
-// Secret is what a page shows once.
-func (a Answer) Secret(t testing.TB) string {
-	t.Helper()
-	found := secretText.FindStringSubmatch(a.Body)
-	if found == nil {
-		t.Fatalf("%d: nothing is shown once\n%s", a.Status, a.Body)
-	}
-	return html.UnescapeString(found[1])
-}
-
 // Serve is a browser at one more server over the same service.
 func (w *World) Serve(config web.Config) *Browser {
 	w.T.Helper()

@@ -88,19 +88,3 @@ func (l *Listener) await(names ...string) []event {
 	}
 	return found
 }
-
-// Ends waits for the end of the stream and gives how long it took.
-func (l *Listener) Ends() time.Duration {
-	l.t.Helper()
-	begun := time.Now()
-	l.Next("ended")
-	select {
-	case e, open := <-l.Events:
-		if open {
-			l.t.Errorf("%+v after the end", e)
-		}
-	case <-time.After(30 * time.Second):
-		l.t.Error("the stream stays open after its end")
-	}
-	return time.Since(begun)
-}
