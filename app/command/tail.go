@@ -3,7 +3,6 @@ package command
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -170,20 +169,12 @@ func unattempted(d delivery.Delivery, now time.Time) bool {
 func (t *tailing) line(out *bytes.Buffer, one app.Transaction, deliveries []delivery.Latest) error {
 	e := api.EncodeTransaction(one, t.s.Services.Ledger.Zone())
 	if t.c.String("output") == "json" {
-		var line bytes.Buffer
-		encoder := json.NewEncoder(&line)
-		encoder.SetEscapeHTML(false)
-		err := encoder.Encode(e)
-		out.Write(terminal.VisibleJSON(line.Bytes()))
+		line, err := terminal.LineJSON(e)
+		out.Write(line)
 		return err
 	}
-	sign := "+"
-	if e.Type == app.Out {
-		sign = "-"
-	}
 	fmt.Fprintf(out, "%-19s  %-4s %-5s %18s  %s  %s\n", datedCell(one, t.s.Services.Ledger.Zone()), terminal.OneLine(e.Bank),
-		accountTail(e.AccountNumber),
-		sign+terminal.VND(e.Amount), text.Pad(terminal.Clip(terminal.OneLine(e.Content), 50), 50, ' '), deliverySummary(deliveries))
+		accountTail(e.AccountNumber), terminal.Signed(e.Type, e.Amount), text.Pad(terminal.Clip(terminal.OneLine(e.Content), 50), 50, ' '), deliverySummary(deliveries))
 	return nil
 }
 

@@ -16,7 +16,6 @@ import (
 	"syscall"
 	"time"
 
-	"baoco/app"
 	"baoco/app/command/serve"
 	"baoco/app/command/terminal"
 	"baoco/app/delivery"
@@ -234,9 +233,10 @@ func (l *listener) print(p delivery.Payload, r delivery.Result) error {
 	if !r.OK() {
 		l.missing = append(l.missing, p.ID)
 	}
-	line := ""
+	var line []byte
 	if l.c.String("output") == "json" {
-		data, err := json.Marshal(struct {
+		var err error
+		line, err = terminal.LineJSON(struct {
 			Transaction json.RawMessage     `json:"transaction"`
 			StatusCode  int                 `json:"status_code"`
 			Error       delivery.ErrorClass `json:"error,omitempty"`
@@ -245,19 +245,16 @@ func (l *listener) print(p delivery.Payload, r delivery.Result) error {
 		if err != nil {
 			return err
 		}
-		line = string(terminal.VisibleJSON(data))
 	} else {
-		sign, answer := "+", strconv.Itoa(r.StatusCode)
-		if p.TransferType == app.Out {
-			sign = "-"
-		}
+		answer := strconv.Itoa(r.StatusCode)
 		if !r.OK() {
 			answer += " NOT TAKEN: " + terminal.OneLine(r.Explanation().EN)
 		}
-		line = fmt.Sprintf("%-19s  %-8s %18s  %s  → %s (%d ms)", terminal.OneLine(p.TransactionDate), p.ID, sign+terminal.VND(p.TransferAmount),
-			text.Pad(terminal.Clip(terminal.OneLine(p.Content), 40), 40, ' '), answer, r.Duration.Milliseconds())
+		line = fmt.Appendf(nil, "%-19s  %-8s %18s  %s  → %s (%d ms)\n", terminal.OneLine(p.TransactionDate), p.ID,
+			terminal.Signed(p.TransferType, p.TransferAmount), text.Pad(terminal.Clip(terminal.OneLine(p.Content), 40), 40, ' '), answer,
+			r.Duration.Milliseconds())
 	}
-	if _, err := fmt.Fprintln(l.c.App.Writer, line); err != nil {
+	if _, err := l.c.App.Writer.Write(line); err != nil {
 		return &localError{err}
 	}
 	return nil

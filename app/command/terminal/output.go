@@ -51,7 +51,7 @@ func Output(c *cli.Context, v any, asText func(w io.Writer)) error {
 		asText(c.App.Writer)
 		return nil
 	}
-	data, err := indentedJSON(v)
+	data, err := encoded(v, "  ")
 	if err != nil {
 		return err
 	}
@@ -59,11 +59,14 @@ func Output(c *cli.Context, v any, asText func(w io.Writer)) error {
 	return nil
 }
 
-func indentedJSON(v any) ([]byte, error) {
+// LineJSON is v as JSON on one line.
+func LineJSON(v any) ([]byte, error) { return encoded(v, "") }
+
+func encoded(v any, indent string) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
+	e.SetIndent("", indent)
 	err := e.Encode(v)
 	return VisibleJSON(b.Bytes()), err
 }

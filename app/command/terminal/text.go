@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"baoco/app"
 )
 
 // Counted writes a number with its noun, for one or for many.
@@ -60,6 +62,14 @@ func VND(n int64) string {
 		s = s[:i] + "." + s[i:]
 	}
 	return s
+}
+
+// Signed is VND with the sign of a direction.
+func Signed(d app.Direction, n int64) string {
+	if d == app.Out {
+		return "-" + VND(n)
+	}
+	return "+" + VND(n)
 }
 
 // YesNo writes a bool for a person.

@@ -190,26 +190,22 @@ func printReplacedKey(w io.Writer, r replacedKey) {
 		fmt.Fprintf(w, "The database as it was is kept as %s, with the secrets that were dropped: only the lost key opens them.\n",
 			terminal.OneLine(*r.Copy))
 	}
+	lost := func(l lostJSON, noun, what, command string) {
+		fmt.Fprintf(w, "%s %d (%s) has lost %s:\n  baoco %s %[2]d%[6]s\n", noun, l.ID, terminal.OneLine(l.Name), what, command,
+			session.OnAccount(l.Account))
+	}
 	for _, l := range r.Webhooks {
-		fmt.Fprintf(w,
-			"Webhook %d (%s) has lost its secret; its deliveries wait. Rotate it, and put the new one into your shop:\n  baoco "+
-				"webhook rotate-secret %d%s\n",
-			l.ID, terminal.OneLine(l.Name), l.ID, session.OnAccount(l.Account))
+		lost(l, "Webhook", "its secret; its deliveries wait. Rotate it, and put the new one into your shop", "webhook rotate-secret")
 	}
 	for _, l := range r.Sources {
-		fmt.Fprintf(w,
-			"Source %d (%s) has lost its secret; its calls are refused. Rotate it, and enter the new one at the provider:\n  "+
-				"baoco source rotate %d%s\n",
-			l.ID, terminal.OneLine(l.Name), l.ID, session.OnAccount(l.Account))
+		lost(l.lostJSON, "Source", "its secret; its calls are refused. Rotate it, and enter the new one at the provider", "source rotate")
 		if l.Options {
-			fmt.Fprintf(w, "  Options such as --map, --sender or --username are lost as well: if it had any, remove the source and add it again.\n")
+			fmt.Fprintln(w, "  Options such as --map, --sender or --username are lost as well: if it had any, remove the source and add it again.")
 		}
 	}
 	for _, l := range r.Streams {
-		fmt.Fprintf(w,
-			"Stream %d (%s) has lost its secret and its password; its transactions wait. Rotate the secret and set the password again:\n  baoco "+
-				"stream rotate-secret %d%s\n",
-			l.ID, terminal.OneLine(l.Name), l.ID, session.OnAccount(l.Account))
+		lost(l, "Stream", "its secret and its password; its transactions wait. Rotate the secret and set the password again",
+			"stream rotate-secret")
 	}
 	for _, l := range r.Alerts {
 		fmt.Fprintf(w, "The alert channel %s of account %d has lost its settings; it sends nothing. Set it up again: baoco alert %[1]s%[3]s\n",
