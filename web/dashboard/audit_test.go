@@ -455,7 +455,8 @@ func TestDeedsOfPages(t *testing.T) {
 		post(b, "/payments", "amount", "200.000", "bank_account_id", "1", "expires_in", "15"))
 	d.through("POST /payments/{id}/match", app.DeedPaymentMatch, 1, post(b, "/payments/1/match", "transaction_id", fmt.Sprint(first)))
 	d.through("POST /payments/{id}/unmatch", app.DeedPaymentUnmatch, 1, post(b, "/payments/1/unmatch", "transaction_id", fmt.Sprint(first)))
-	d.through("POST /transactions/chosen", payment.DeedPutAside, first, post(b, "/transactions/chosen", "row", fmt.Sprint(first), "aside", "1"))
+	d.through("POST /transactions/chosen", payment.DeedPutAside, first,
+		post(b, "/transactions/chosen", "row", fmt.Sprint(first), "aside", "1"))
 	out := paidOut(w.World, "refund", 1000, "hoan tien")
 	d.through("POST /transactions/{id}/refund", payment.DeedRefund, out,
 		post(b, "/transactions/"+fmt.Sprint(out)+"/refund", "of", fmt.Sprint(first)))

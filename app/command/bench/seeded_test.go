@@ -357,6 +357,7 @@ const seededPages = `
 		what is revenue: /book/revenue
 		the report of a month: /report
 		the report of a month as a file: /report/file?format=xlsx
+		ticked transactions: /transactions/chosen?row=1&row={some}&row={rows}
 		import: /transactions/import
 		import, undo: /transactions/import/{file}/undo
 		webhooks: /webhooks
