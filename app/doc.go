@@ -25,7 +25,7 @@
 //   - app/provider: one file for each provider: its texts, how its calls are
 //     verified and read, how its list is asked for and read.
 //   - app/exactjson: JSON as it was sent, for signatures and money.
-//   - app/sheet: CSV and XLSX: it writes the exports, and reads the cells of statement
+//   - app/sheet: CSV and Excel: it writes the exports, and reads the cells of statement
 //     files. app/statement: what such a file says. app/sms: texts of banks.
 //     app/payer: whose money it is, from contents.
 //     app/appsscript: Google Sheets.

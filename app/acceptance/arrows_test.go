@@ -150,7 +150,7 @@ var (
 		"app/replica": {"github.com/go-json-experiment/json/jsontext", "golang.org/x/crypto/argon2", "golang.org/x/crypto/ssh",
 			"github.com/pkg/sftp", "golang.org/x/text/unicode/norm"},
 		"app/secondfactor":    {"github.com/pquerna/otp"},
-		"app/sheet":           {"golang.org/x/text/encoding"},
+		"app/sheet":           {"golang.org/x/net/html", "golang.org/x/text/encoding"},
 		"app/sms":             {},
 		"app/statement":       {"golang.org/x/text/unicode/norm"},
 		"app/verify":          {},

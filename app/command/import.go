@@ -23,8 +23,9 @@ import (
 
 func importCommand() *cli.Command {
 	return &cli.Command{
-		Name:  "import",
-		Usage: "record the transactions of a bank statement, CSV or XLSX; importing it again records nothing new", ArgsUsage: "FILE",
+		Name:      "import",
+		Usage:     "record the transactions of a bank statement, Excel (.xls, .xlsx) or CSV; importing it again records nothing new",
+		ArgsUsage: "FILE",
 		Description: terminal.Example(
 			"baoco transaction import statement.xlsx --dry-run",
 			"baoco transaction import statement.xlsx",

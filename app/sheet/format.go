@@ -2,7 +2,6 @@ package sheet
 
 import (
 	"regexp"
-	"strconv"
 	"strings"
 )
 
@@ -68,7 +67,7 @@ func builtinCode(id int) string {
 	return "General"
 }
 
-// readStyles reads the formats that cells name by their place, from 0.
+// readStyles reads the formats of the numbers.
 func (w *workbook) readStyles(name string) error {
 	var list struct {
 		Formats []struct {
@@ -79,37 +78,53 @@ func (w *workbook) readStyles(name string) error {
 			ID int `xml:"numFmtId,attr"`
 		} `xml:"cellXfs>xf"`
 	}
-	if err := w.readList(name, &list); err != nil {
+	err := w.readList(name, &list)
+	if err != nil {
 		return err
 	}
-	formats := map[int]numberFormat{}
+	codes, styles := map[int]string{}, []int{}
 	for _, f := range list.Formats {
-		if len(f.Code) > maxFormat {
-			return errLarge
-		}
-		formats[f.ID] = parseFormat(f.Code)
+		codes[f.ID] = f.Code
 	}
 	for _, c := range list.Cells {
-		f, ok := formats[c.ID]
-		if !ok {
-			f = parseFormat(builtinCode(c.ID))
-			formats[c.ID] = f
-		}
-		w.formats = append(w.formats, f)
+		styles = append(styles, c.ID)
 	}
-	return nil
+	w.formats, err = newFormats(codes, styles)
+	return err
+}
+
+// numberFormats are the formats that cells name by their place, from 0.
+type numberFormats []numberFormat
+
+// newFormats makes them of codes, by the number of a format, and of the number at each place.
+func newFormats(codes map[int]string, places []int) (list numberFormats, err error) {
+	formats := map[int]numberFormat{}
+	for id, code := range codes {
+		if len(code) > maxFormat {
+			return nil, errLarge
+		}
+		formats[id] = parseFormat(code)
+	}
+	for _, id := range places {
+		f, ok := formats[id]
+		if !ok {
+			f = parseFormat(builtinCode(id))
+			formats[id] = f
+		}
+		list = append(list, f)
+	}
+	return list, nil
 }
 
 // shown returns a number as the format at a place shows it.
-func (w *workbook) shown(place, number string) string {
-	i, _ := strconv.Atoi(place) // no place: the first
-	if i < 0 || i >= len(w.formats) {
+func (f numberFormats) shown(place int, number string) string {
+	if place < 0 || place >= len(f) {
 		return number
 	}
-	form := w.formats[i].above
+	form := f[place].above
 	rest, negative := strings.CutPrefix(number, "-")
 	if negative {
-		form = w.formats[i].below
+		form = f[place].below
 	}
 	return strings.Replace(form, digits, rest, 1)
 }

@@ -21,7 +21,7 @@ type File struct {
 	file   *os.File
 	size   int64
 	sample []byte // the beginning of a text file
-	book   *workbook
+	table  func(sheet int) (Table, error)
 }
 
 // Table is a text file, or a sheet, as lines of cells.
@@ -49,6 +49,9 @@ func Open(path string) (f *File, err error) {
 
 func (f *File) Close() error { return f.file.Close() }
 
+// Sheet returns the rows of sheet i, from 0, of a workbook.
+func (f *File) Sheet(i int) (Table, error) { return f.table(i) }
+
 // begin reads the beginning of a file, which tells what it is.
 func (f *File) begin() error {
 	info, err := f.file.Stat()
@@ -61,40 +64,56 @@ func (f *File) begin() error {
 	if f.sample = f.sample[:n]; err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
-	if bytes.HasPrefix(f.sample, []byte("PK\x03\x04")) || bytes.HasPrefix(f.sample, []byte("PK\x05\x06")) {
-		if f.book, err = openWorkbook(f.file, f.size); err != nil {
-			return err
-		}
-		f.Date1904 = f.book.date1904
-		for _, s := range f.book.sheets {
-			f.Sheets = append(f.Sheets, s.name)
-		}
+	begins := func(mark string) bool { return bytes.HasPrefix(f.sample, []byte(mark)) }
+	switch {
+	case isPage(f.sample):
+		f.Sheets, f.table = []string{""}, f.page
 		return nil
+	case begins("PK\x03\x04"), begins("PK\x05\x06"):
+		err = f.openWorkbook()
+	case begins("\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1"):
+		err = f.openOldWorkbook()
+	default:
+		return notTable(f.sample)
 	}
-	return notTable(f.sample)
+	if known := (*app.Error)(nil); err == nil || errors.As(err, &known) {
+		return err
+	}
+	return &app.Error{
+		Code: app.CodeValidation,
+		Text: app.Text{
+			EN: "The file is damaged or is not an Excel workbook; open it in a spreadsheet program and save it again as .xlsx or .csv.",
+			VI: "Tệp bị hỏng hoặc không phải là bảng tính Excel; hãy mở bằng phần mềm bảng tính rồi lưu lại thành .xlsx hoặc .csv.",
+		},
+		Err: err,
+	}
+}
+
+// beginning is that of a text file, in lower case.
+func beginning(sample []byte) string {
+	return strings.ToLower(string(bytes.TrimLeft(bytes.TrimPrefix(sample[:min(len(sample), 1024)], []byte("\xEF\xBB\xBF")), " \t\r\n")))
+}
+
+// isPage tells whether a file is a web page: some banks name one .xls.
+func isPage(sample []byte) bool {
+	text := beginning(sample)
+	return strings.HasPrefix(text, "<?xml") && strings.Contains(text, "<html") ||
+		slices.ContainsFunc([]string{"<!doctype html", "<html", "<head", "<meta", "<style", "<body", "<div", "<table"},
+			func(tag string) bool { return strings.HasPrefix(text, tag) })
 }
 
 // notTable refuses a file by its first bytes where it is no text file, and says
 // what to do.
-func notTable(begin []byte) error {
-	text := strings.ToLower(string(bytes.TrimLeft(bytes.TrimPrefix(begin[:min(len(begin), 512)], []byte("\xEF\xBB\xBF")), " \t\r\n")))
-	begins := func(prefixes ...string) bool {
-		return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(text, p) })
-	}
-	switch {
-	case len(begin) == 0:
+func notTable(sample []byte) error {
+	switch text := beginning(sample); {
+	case len(sample) == 0:
 		return refused("The file is empty.", "Tệp rỗng.")
-	case begins("%pdf"):
+	case strings.HasPrefix(text, "%pdf"):
 		return refused("This is a PDF file; download the statement from the bank as Excel or CSV.",
 			"Đây là tệp PDF; hãy tải sao kê từ ngân hàng ở dạng Excel hoặc CSV.")
-	case bytes.HasPrefix(begin, []byte("\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1")): // a container of old Office programs, or of an encrypted file
-		return refused("This is a workbook of the old binary format (.xls), or it is protected by a password; "+
-			"open it in Excel or LibreOffice, remove its password if there is one (File, Info, Protect Workbook), and save it as .xlsx or .csv.",
-			"Đây là bảng tính định dạng nhị phân cũ (.xls) hoặc có mật khẩu; hãy mở bằng Excel hoặc LibreOffice, gỡ mật khẩu nếu có (Tệp, Thông "+
-				"tin, Bảo vệ sổ làm việc) rồi lưu lại thành .xlsx hoặc .csv.")
-	case begins("<?xml", "<!doctype html", "<html", "<table", "<meta", "<style"): // some banks name such a page .xls
-		return refused("This is a web page or XML, whatever its name says; open it in Excel or LibreOffice and save it as .xlsx or .csv.",
-			"Đây là trang web hoặc XML dù tên tệp có đuôi gì; hãy mở bằng Excel hoặc LibreOffice rồi lưu lại thành .xlsx hoặc .csv.")
+	case strings.HasPrefix(text, "<?xml"): // some banks name such a file .xls
+		return refused("This is an XML file, whatever its name says; open it in Excel or LibreOffice and save it as .xlsx or .csv.",
+			"Đây là tệp XML dù tên tệp có đuôi gì; hãy mở bằng Excel hoặc LibreOffice rồi lưu lại thành .xlsx hoặc .csv.")
 	}
 	return nil
 }

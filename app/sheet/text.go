@@ -58,10 +58,15 @@ func (f *File) Sample(delimiter byte) Table {
 }
 
 func newTextTable(r io.Reader, sample []byte, delimiter byte) *textTable {
+	return &textTable{text: bufio.NewReaderSize(decoded(r, sample), 64<<10), delimiter: delimiter}
+}
+
+// decoded reads in UTF-8 a text that begins with sample.
+func decoded(r io.Reader, sample []byte) io.Reader {
 	if e := encodingOf(sample); e != nil {
-		r = e.NewDecoder().Reader(r)
+		return e.NewDecoder().Reader(r)
 	}
-	return &textTable{text: bufio.NewReaderSize(r, 64<<10), delimiter: delimiter}
+	return r
 }
 
 // encodingOf finds the encoding of a text that begins with sample; nil: UTF-8 without

@@ -13,8 +13,6 @@ import (
 	"strings"
 
 	"golang.org/x/text/encoding/unicode"
-
-	"baoco/app"
 )
 
 // The bounds of a spreadsheet, so that no file of a few bytes can take all the memory there
@@ -35,6 +33,9 @@ const (
 )
 
 var (
+	errTooMuch = refused("The workbook holds too much to be read (more than 64 MiB); save it as .csv in a spreadsheet program "+
+		"and import that file.",
+		"Bảng tính quá lớn để đọc (hơn 64 MiB); hãy lưu lại thành .csv bằng phần mềm bảng tính rồi nhập tệp đó.")
 	errLarge  = errors.New("larger than what a spreadsheet program writes")
 	errNested = errors.New("an element where it can't be: in a text, a row in a row, a cell in a cell, two values in a cell")
 )
@@ -50,7 +51,7 @@ type workbook struct {
 	parts    map[string]*zip.File // by name in lower case
 	sheets   []sheet
 	strings  []string // the shared texts
-	formats  []numberFormat
+	formats  numberFormats
 	date1904 bool  // days are counted from 1904, as on old Macs
 	read     int64 // bytes of XML that were read
 }
@@ -61,20 +62,14 @@ type sheet struct {
 }
 
 // openWorkbook reads all parts but the sheets.
-func openWorkbook(r io.ReaderAt, size int64) (*workbook, error) {
+func (f *File) openWorkbook() error {
 	w := &workbook{parts: map[string]*zip.File{}}
-	err := w.readParts(r, size)
-	if known := (*app.Error)(nil); err == nil || errors.As(err, &known) {
-		return w, err
+	err := w.readParts(f.file, f.size)
+	f.table, f.Date1904 = w.sheet, w.date1904
+	for _, s := range w.sheets {
+		f.Sheets = append(f.Sheets, s.name)
 	}
-	return nil, &app.Error{
-		Code: app.CodeValidation,
-		Text: app.Text{
-			EN: "The file is damaged or is not an Excel workbook; open it in a spreadsheet program and save it again as .xlsx or .csv.",
-			VI: "Tệp bị hỏng hoặc không phải là bảng tính Excel; hãy mở bằng phần mềm bảng tính rồi lưu lại thành .xlsx hoặc .csv.",
-		},
-		Err: err,
-	}
+	return err
 }
 
 // readParts finds the main part and reads it: the names of the sheets, and the parts
@@ -291,9 +286,7 @@ func (w *workbook) readStrings(name string) error {
 				text, err = rich.text()
 			}
 			if size += len(text) + stringHeader; size > maxSharedStrings {
-				return refused("The workbook holds too much text to be read as .xlsx (more than 64 MiB); save it as .csv in a spreadsheet "+
-					"program and import that file.",
-					"Bảng tính chứa quá nhiều văn bản để đọc ở dạng .xlsx (hơn 64 MiB); hãy lưu lại thành .csv bằng phần mềm bảng tính rồi nhập tệp đó.")
+				return errTooMuch
 			}
 			w.strings = append(w.strings, text)
 		}
@@ -326,9 +319,8 @@ type xlsxTable struct {
 	line   int
 }
 
-// Sheet returns the rows of sheet i, from 0, of a workbook.
-func (f *File) Sheet(i int) (Table, error) {
-	part, err := f.book.openPart(f.book.sheets[i].part, maxRow)
+func (w *workbook) sheet(i int) (Table, error) {
+	part, err := w.openPart(w.sheets[i].part, maxRow)
 	if err != nil {
 		return nil, damaged(1, err)
 	}
@@ -441,7 +433,8 @@ func (t *xlsxTable) cell(x xmlCell) (c Cell, err error) {
 		}
 		return c, fmt.Errorf("there is no shared text %q", plain)
 	case "", "n":
-		return Cell{Text: plain, Number: plain != "", Shown: t.part.book.shown(x.Style, plain)}, nil
+		style, _ := strconv.Atoi(x.Style) // none: the first
+		return Cell{Text: plain, Number: plain != "", Shown: t.part.book.formats.shown(style, plain)}, nil
 	case "b":
 		return Cell{Text: map[string]string{"0": "FALSE", "1": "TRUE"}[text]}, nil
 	default:

@@ -1,5 +1,5 @@
 // Package statement reads the statement files of Vietnamese banks, and any
-// other table of transactions, into [inbound.Incoming]s: CSV and XLSX, a row at a
+// other table of transactions, into [inbound.Incoming]s: CSV and Excel, a row at a
 // time, whatever the number of rows.
 //
 // A file becomes rows in this order:

@@ -68,8 +68,36 @@ func FuzzWorkbook(f *testing.F) {
 	whole := []byte(zipped(f, parts(headerRow)))
 	f.Add(whole)
 	f.Add(whole[:len(whole)/2])
-	f.Add([]byte("\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1"))
+	f.Add(ole("Workbook", xlsStream("", xlsRow(1, "", 1000))))
+	files, err := filepath.Glob("testdata/*.xls")
+	must(f, err)
+	for _, file := range files {
+		f.Add([]byte(readFile(f, file)))
+	}
 	f.Fuzz(func(t *testing.T, content []byte) { checkFile(t, path, content) })
+}
+
+// FuzzXLS: likewise for the records of a workbook of Excel 97.
+func FuzzXLS(f *testing.F) {
+	path := filepath.Join(f.TempDir(), "statement")
+	shared := xlsRecord(0xFC, uint32(1), uint32(1), 3, "\x01\x01\x1E") + xlsRecord(0x3C, "\x00bc")
+	f.Add([]byte(xlsStream(shared, xlsRow(1, xlsRecord(0xFD, 1, 1, 0, uint32(0)), 1000))))
+	f.Add([]byte(xlsStream(xlsRecord(0x22, 1)+xlsRecord(0x41E, 164, 1, "\x00d")+xlsRecord(0xE0, 0, 164),
+		xlsRecord(0x27E, 1, 0, 0, uint32(46327<<2|2))+xlsRecord(6, 1, 1, 0, "\x00\x00\x00\x00\x00\x00\xFF\xFF")+xlsRecord(0x207, wide("Tiền"))+
+			xlsRecord(0xBD, 1, 2, 0, uint32(7<<2|2), 0, uint32(8<<2|3), 3))))
+	f.Fuzz(func(t *testing.T, stream []byte) {
+		if len(stream) < 60_000 { // what one sector of the container can name
+			checkFile(t, path, ole("Workbook", string(stream)))
+		}
+	})
+}
+
+// FuzzPage: likewise for a web page.
+func FuzzPage(f *testing.F) {
+	path := filepath.Join(f.TempDir(), "statement")
+	f.Add(bankPage + "<tr><td>01/11/2026<td>a<td><td>5</table>")
+	f.Add("<table><tr><td>Ngày<td>Nội dung<td>Có<tr><td rowspan=2>1/1/26<td><table><tr><td>x</table><td colspan=2>5</tr></table>x<style>")
+	f.Fuzz(func(t *testing.T, page string) { checkFile(t, path, []byte("<table>"+page)) })
 }
 
 func checkFile(t *testing.T, path string, content []byte) {

@@ -214,7 +214,7 @@ func TestRefused(t *testing.T) {
 		"binary":       {write(t, "\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1"+strings.Repeat("\x00", 2000)), ".xls", ".xlsx"},
 		"password":     {encrypted, "password", "mật khẩu"},
 		"empty":        {write(t, ""), "empty", "rỗng"},
-		"page":         {write(t, "\n <HTML><table><tr><td>Ngày</td></tr></table></html>"), "web page", ".xlsx"},
+		"page":         {write(t, "\n <HTML><table><tr><td>Ngày</td></tr></table></html>"), "Choose which columns", "Hãy chọn"},
 		"XML":          {write(t, "<?xml version=\"1.0\"?><Workbook/>"), "XML", "XML"},
 		"PDF":          {write(t, "%PDF-1.7\n"), "PDF", "PDF"},
 		"other zip":    {write(t, zipped(t, map[string]string{"a.txt": "b"})), "not an Excel workbook", "không phải"},

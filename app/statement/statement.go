@@ -85,7 +85,7 @@ type Reader struct {
 	all         sums           // of the whole file
 }
 
-// Open finds the table of transactions in a file, CSV or XLSX. A file that isn't
+// Open finds the table of transactions in a file, CSV or Excel. A file that isn't
 // understood is an [app.Error] that says what to do.
 func Open(path string, o Options) (*Reader, error) {
 	if err := checkMap(o.Map); err != nil {

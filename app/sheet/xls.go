@@ -1,0 +1,411 @@
+package sheet
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"unicode/utf16"
+
+	"golang.org/x/text/encoding/charmap"
+)
+
+// oldWorkbook is a workbook of Excel 97 or Excel 5 (.xls): a stream of records ([MS-XLS]), first
+// those of the workbook and then those of each sheet.
+//
+// It is read here: the libraries for Go panic, or go on with other values, where a record is damaged.
+type oldWorkbook struct {
+	stream   []byte
+	read     int              // bytes of records that were read
+	letters  *charmap.Charmap // of a workbook of Excel 5; nil: its texts are Unicode
+	sheets   []oldSheet
+	strings  []string // the shared texts
+	formats  numberFormats
+	date1904 bool
+}
+
+type oldSheet struct {
+	name  string
+	begin int // in the stream
+}
+
+// The records that are read.
+const (
+	recordFormula   = 0x06
+	recordEnd       = 0x0A
+	record1904      = 0x22
+	recordPassword  = 0x2F
+	recordContinue  = 0x3C
+	recordLetters   = 0x42
+	recordSheet     = 0x85
+	recordRKs       = 0xBD
+	recordRichLabel = 0xD6
+	recordStyle     = 0xE0
+	recordStrings   = 0xFC
+	recordShared    = 0xFD
+	recordNumber    = 0x203
+	recordLabel     = 0x204
+	recordTruth     = 0x205
+	recordText      = 0x207 // of the formula before
+	recordRK        = 0x27E
+	recordFormat    = 0x41E
+	recordBegin     = 0x809
+)
+
+var (
+	errPassword = refused("This workbook is protected by a password; open it in Excel or LibreOffice, remove the password (File, Info, "+
+		"Protect Workbook), and save it again.",
+		"Bảng tính này có mật khẩu; hãy mở bằng Excel hoặc LibreOffice, gỡ mật khẩu (Tệp, Thông tin, Bảo vệ sổ làm việc) rồi lưu lại.")
+	errRecord  = errors.New("a record that is too short or can't be here")
+	errLetters = errors.New("letters of another code page than 1252 and 1258")
+)
+
+// openOldWorkbook reads all records but those of the sheets.
+func (f *File) openOldWorkbook() error {
+	if f.size > maxSharedStrings {
+		return errTooMuch
+	}
+	content := make([]byte, f.size)
+	if _, err := f.file.ReadAt(content, 0); err != nil {
+		return err
+	}
+	name, stream, err := readOLE(content, "encryptedpackage", "workbook", "book")
+	if err != nil {
+		return err
+	}
+	if name == "encryptedpackage" {
+		return errPassword
+	}
+	w := &oldWorkbook{stream: stream}
+	err = w.readGlobals()
+	f.table, f.Date1904 = w.sheet, w.date1904
+	for _, s := range w.sheets {
+		f.Sheets = append(f.Sheets, s.name)
+	}
+	return err
+}
+
+// records reads the records of a workbook from one on. After an error, all that is read is zero.
+type records struct {
+	book *oldWorkbook
+	at   int    // where the next record begins
+	body []byte // what wasn't read yet of the present record
+	err  error
+}
+
+// next goes to the next record and returns what it is.
+func (r *records) next() int {
+	r.body = nil
+	if rest := r.book.stream[min(r.at, len(r.book.stream)):]; r.err == nil && len(rest) >= 4 {
+		id, end := int(little.Uint16(rest)), 4+int(little.Uint16(rest[2:]))
+		r.at, r.book.read = r.at+end, r.book.read+end
+		if end <= len(rest) && r.book.read <= 2*len(r.book.stream) { // sheets may not overlap
+			r.body = rest[4:end]
+			return id
+		}
+	}
+	r.fail(errRecord)
+	return -1
+}
+
+func (r *records) fail(err error) {
+	if r.err == nil {
+		r.err = err
+	}
+}
+
+// take returns the next n bytes of the record, and zeros where it has fewer.
+func (r *records) take(n int) (part []byte) {
+	if n > len(r.body) || r.err != nil {
+		r.fail(errRecord)
+		return make([]byte, n)
+	}
+	part, r.body = r.body[:n], r.body[n:]
+	return part
+}
+
+func (r *records) u8() int     { return int(r.take(1)[0]) }
+func (r *records) u16() int    { return int(little.Uint16(r.take(2))) }
+func (r *records) u32() uint32 { return little.Uint32(r.take(4)) }
+
+// fill goes on in the record that continues this one, where this one is read to its end.
+func (r *records) fill() (continued bool) {
+	for len(r.body) == 0 && r.err == nil {
+		if continued = true; r.next() != recordContinue {
+			r.fail(errRecord)
+		}
+	}
+	return continued
+}
+
+// text reads a text of n characters.
+func (r *records) text(n int) string {
+	if letters := r.book.letters; letters != nil {
+		text, err := letters.NewDecoder().Bytes(r.take(n))
+		r.fail(err)
+		return string(text)
+	}
+	flags, skip := r.u8(), int64(0)
+	if flags&8 != 0 { // in several fonts
+		skip = int64(r.u16()) * 4
+	}
+	if flags&4 != 0 { // with its pronunciation
+		skip += int64(r.u32())
+	}
+	var units []uint16
+	for wide := flags&1 != 0; len(units) < n && r.err == nil; {
+		switch {
+		case r.fill():
+			wide = r.u8()&1 != 0
+		case wide:
+			units = append(units, uint16(r.u16()))
+		default:
+			units = append(units, uint16(r.u8()))
+		}
+	}
+	for skip > 0 && r.err == nil {
+		r.fill()
+		part := min(skip, int64(len(r.body)))
+		r.body, skip = r.body[part:], skip-part
+	}
+	return string(utf16.Decode(units))
+}
+
+// readGlobals reads the records of the workbook.
+func (w *oldWorkbook) readGlobals() error {
+	r := &records{book: w}
+	w.letters = charmap.Windows1252
+	switch begin, version := r.next(), r.u16(); {
+	case begin == recordBegin && version == 0x600:
+		w.letters = nil
+	case begin != recordBegin || version != 0x500:
+		return errRecord
+	}
+	codes, styles := map[int]string{}, []int{}
+	for r.err == nil {
+		switch id := r.next(); id {
+		case recordPassword:
+			return errPassword
+		case record1904:
+			w.date1904 = r.u16() != 0
+		case recordLetters:
+			r.readLetters()
+		case recordSheet:
+			s := oldSheet{begin: int(min(r.u32(), maxSharedStrings))} // a stream isn't longer
+			_, kind := r.u8(), r.u8()
+			if s.name = r.text(r.u8()); kind == 0 {
+				w.sheets = append(w.sheets, s)
+			}
+		case recordFormat:
+			id := r.u16()
+			if w.letters != nil {
+				codes[id] = r.text(r.u8())
+			} else {
+				codes[id] = r.text(r.u16())
+			}
+		case recordStyle:
+			r.u16()
+			styles = append(styles, r.u16())
+		case recordStrings:
+			r.readStrings()
+		case recordEnd:
+			if len(w.sheets) == 0 || len(w.sheets) > maxSheets {
+				return fmt.Errorf("%d sheets", len(w.sheets))
+			}
+			w.formats, r.err = newFormats(codes, styles)
+			return r.err
+		}
+	}
+	return r.err
+}
+
+func (r *records) readLetters() {
+	page := r.u16()
+	switch w := r.book; {
+	case w.letters == nil || page == 1252 || page == 0x8001:
+	case page == 1258:
+		w.letters = charmap.Windows1258
+	default:
+		r.fail(errLetters)
+	}
+}
+
+// readStrings reads the shared texts.
+func (r *records) readStrings() {
+	r.u32() // how often cells name them
+	size := 0
+	for n := r.u32(); n > 0 && r.err == nil; n-- {
+		r.fill()
+		text := r.text(r.u16())
+		if size += len(text) + stringHeader; size > maxSharedStrings {
+			r.fail(errTooMuch)
+		}
+		r.book.strings = append(r.book.strings, text)
+	}
+}
+
+// oldTable reads the rows of one sheet.
+type oldTable struct {
+	records
+	line  int       // of the row that was returned last
+	ahead []oldCell // cells that were read already
+	begun bool
+	depth int // 1: in the sheet; more: in what is within it, such as a chart
+}
+
+type oldCell struct {
+	line, column int // from 1
+	Cell
+}
+
+func (w *oldWorkbook) sheet(i int) (Table, error) {
+	return &oldTable{records: records{book: w, at: w.sheets[i].begin}}, nil
+}
+
+func (t *oldTable) Progress() (done, total int64) { return int64(t.at), int64(len(t.book.stream)) }
+
+// Next returns the next row that holds something. Rows stand in ascending order, and so do the
+// cells of a row.
+func (t *oldTable) Next() (row Record, err error) {
+	for size := 0; ; t.ahead = t.ahead[1:] {
+		for len(t.ahead) == 0 && (t.depth > 0 || !t.begun) {
+			if t.readRecord(); t.err != nil {
+				return Record{}, damaged(max(row.Line, t.line+1), t.err)
+			}
+		}
+		switch {
+		case len(t.ahead) > 0 && (row.Line == 0 || t.ahead[0].line == row.Line):
+		case row.Line == 0:
+			return row, io.EOF
+		default:
+			t.line = row.Line
+			return row, nil
+		}
+		c := t.ahead[0]
+		if row.Line = c.line; c.line <= t.line || c.column <= len(row.Cells) {
+			t.fail(errRecord)
+		}
+		if size += len(c.Text) + len(c.Shown); size > maxRowText || c.column > MaxColumns {
+			t.fail(errLarge)
+		}
+		if t.err != nil {
+			return Record{}, damaged(row.Line, t.err)
+		}
+		if c.Text != "" {
+			row.Cells = append(append(row.Cells, make([]Cell, c.column-1-len(row.Cells))...), c.Cell)
+		}
+	}
+}
+
+// readRecord reads a record, which may hold cells.
+func (t *oldTable) readRecord() {
+	id := t.next()
+	switch id {
+	case recordBegin:
+		t.depth, t.begun = t.depth+1, true
+	case recordEnd:
+		t.depth--
+	}
+	if !t.begun {
+		t.fail(errRecord)
+	}
+	if t.depth != 1 {
+		return
+	}
+	switch id {
+	case recordRKs:
+		line, column := t.u16(), t.u16()
+		for len(t.body) > 2 && t.err == nil {
+			style := t.u16()
+			t.put(line, column, t.number(rk(t.u32()), style))
+			column++
+		}
+	case recordFormula, recordRK, recordNumber, recordShared, recordLabel, recordRichLabel, recordTruth:
+		line, column := t.u16(), t.u16()
+		t.put(line, column, t.cell(id, t.u16()))
+	}
+}
+
+func (t *oldTable) put(line, column int, c Cell) {
+	t.ahead = append(t.ahead, oldCell{line + 1, column + 1, c})
+}
+
+// cell reads what stands in a cell.
+func (t *oldTable) cell(id, style int) (c Cell) {
+	switch id {
+	case recordRK:
+		return t.number(rk(t.u32()), style)
+	case recordNumber:
+		return t.number(math.Float64frombits(little.Uint64(t.take(8))), style)
+	case recordLabel, recordRichLabel:
+		return Cell{Text: t.text(t.u16())}
+	case recordTruth:
+		value := t.u8()
+		if t.u8() == 0 {
+			return Cell{Text: truths[value]}
+		}
+		return Cell{Text: failures[value]}
+	case recordShared:
+		i := t.u32()
+		if uint64(i) < uint64(len(t.book.strings)) {
+			return Cell{Text: t.book.strings[i]}
+		}
+		t.fail(fmt.Errorf("there is no shared text %d", i))
+		return c
+	}
+	value := t.take(8) // of a formula
+	switch {
+	case little.Uint16(value[6:]) != 0xFFFF:
+		return t.number(math.Float64frombits(little.Uint64(value)), style)
+	case value[0] == 0:
+		return t.formulaText()
+	case value[0] == 1:
+		c.Text = truths[int(value[2])]
+	case value[0] == 2:
+		c.Text = failures[int(value[2])]
+	}
+	return c
+}
+
+// formulaText reads the text that a formula came to.
+func (t *oldTable) formulaText() (c Cell) {
+	for t.err == nil {
+		switch t.next() {
+		case recordText:
+			c.Text = t.text(t.u16())
+			return c
+		case recordContinue, 0x221, 0x236, 0x4BC: // the formula of several cells
+		default:
+			t.fail(errRecord)
+		}
+	}
+	return c
+}
+
+// rk is a number in 30 bits: an integer, or the beginning of one with a fraction; perhaps of 100
+// times the value.
+func rk(n uint32) float64 {
+	value := math.Float64frombits(uint64(n&^3) << 32)
+	if n&2 != 0 {
+		value = float64(int32(n) >> 2)
+	}
+	if n&1 != 0 {
+		value /= 100
+	}
+	return value
+}
+
+func (t *oldTable) number(value float64, style int) Cell {
+	if math.IsNaN(value) || math.IsInf(value, 0) {
+		t.fail(errRecord)
+	}
+	text := strconv.FormatFloat(value, 'f', -1, 64)
+	return Cell{Text: text, Number: true, Shown: t.book.formats.shown(style, text)}
+}
+
+// The texts of truth values and of errors.
+var (
+	truths   = map[int]string{0: "FALSE", 1: "TRUE"}
+	failures = map[int]string{0: "#NULL!", 7: "#DIV/0!", 15: "#VALUE!", 23: "#REF!", 29: "#NAME?", 36: "#NUM!", 42: "#N/A"}
+)
