@@ -250,8 +250,7 @@ type oldTable struct {
 	records
 	line  int       // of the row that was returned last
 	ahead []oldCell // cells that were read already
-	begun bool
-	depth int // 1: in the sheet; more: in what is within it, such as a chart
+	depth int       // 0: at the end of the sheet; 2 and more: in what is within it, such as a chart
 }
 
 type oldCell struct {
@@ -260,7 +259,11 @@ type oldCell struct {
 }
 
 func (w *oldWorkbook) sheet(i int) (Table, error) {
-	return &oldTable{records: records{book: w, at: w.sheets[i].begin}}, nil
+	t := &oldTable{records: records{book: w, at: w.sheets[i].begin}, depth: 1}
+	if t.next() != recordBegin {
+		return nil, damaged(1, errRecord)
+	}
+	return t, nil
 }
 
 func (t *oldTable) Progress() (done, total int64) { return int64(t.at), int64(len(t.book.stream)) }
@@ -269,33 +272,31 @@ func (t *oldTable) Progress() (done, total int64) { return int64(t.at), int64(le
 // cells of a row.
 func (t *oldTable) Next() (row Record, err error) {
 	for size := 0; ; t.ahead = t.ahead[1:] {
-		for len(t.ahead) == 0 && (t.depth > 0 || !t.begun) {
-			if t.readRecord(); t.err != nil {
-				return Record{}, damaged(max(row.Line, t.line+1), t.err)
-			}
-		}
-		switch {
-		case len(t.ahead) > 0 && (row.Line == 0 || t.ahead[0].line == row.Line):
-		case row.Line == 0:
-			return row, io.EOF
-		default:
-			t.line = row.Line
-			return row, nil
-		}
-		c := t.ahead[0]
-		if row.Line = c.line; c.line <= t.line || c.column <= len(row.Cells) {
-			t.fail(errRecord)
-		}
-		if size += len(c.Text) + len(c.Shown); size > maxRowText || c.column > MaxColumns {
-			t.fail(errLarge)
+		for len(t.ahead) == 0 && t.depth > 0 && t.err == nil {
+			t.readRecord()
 		}
 		if t.err != nil {
-			return Record{}, damaged(row.Line, t.err)
+			return Record{}, damaged(max(row.Line, t.line+1), t.err)
 		}
-		if c.Text != "" {
+		if len(t.ahead) == 0 || row.Line != 0 && t.ahead[0].line != row.Line {
+			break
+		}
+		c := t.ahead[0]
+		row.Line, size = c.line, size+len(c.Text)+len(c.Shown)
+		switch {
+		case c.line <= t.line, c.column <= len(row.Cells):
+			t.fail(errRecord)
+		case size > maxRowText, c.column > MaxColumns:
+			t.fail(errLarge)
+		case c.Text != "":
 			row.Cells = append(append(row.Cells, make([]Cell, c.column-1-len(row.Cells))...), c.Cell)
 		}
 	}
+	if row.Line == 0 {
+		return row, io.EOF
+	}
+	t.line = row.Line
+	return row, nil
 }
 
 // readRecord reads a record, which may hold cells.
@@ -303,12 +304,9 @@ func (t *oldTable) readRecord() {
 	id := t.next()
 	switch id {
 	case recordBegin:
-		t.depth, t.begun = t.depth+1, true
+		t.depth++
 	case recordEnd:
 		t.depth--
-	}
-	if !t.begun {
-		t.fail(errRecord)
 	}
 	if t.depth != 1 {
 		return
