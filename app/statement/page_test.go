@@ -37,7 +37,7 @@ func TestPage(t *testing.T) {
 
 // TestPageCells: cells stand in the columns that a browser shows them in.
 func TestPageCells(t *testing.T) {
-	deep := strings.Repeat("<table><tr><td>", 100)
+	deep := strings.Repeat("<table><tr><td>", 100) + "a" + strings.Repeat("</table>", 100)
 	for page, want := range map[string]string{
 		`<table><tr><td>a<td>b<tr><td><td>c</table>`:                                                    "1:a|b 2:|c",
 		`<table><tr><td rowspan=3>a<td>b<tr><td>c</tr><tr></tr><tr><td>d</table>`:                       "1:a|b 2:|c 4:d",

@@ -218,7 +218,8 @@ func TestDamagedXLS(t *testing.T) {
 		"texts cut":             {xlsRecord(0xFC, uint32(2), uint32(2), 1, "\x00a"), good},
 		"half a letter":         {xlsRecord(0xFC, uint32(1), uint32(1), 2, "\x01a\x00b") + xlsRecord(0x3C, "\x01\x00"), good},
 		"a format that is long": {xlsRecord(0x41E, 164, 2000, "\x00"+strings.Repeat("0", 2000)), good},
-		"sheets at one place":   {strings.Repeat(xlsRecord(0x85, uint32(0), 0, "\x01\x00a"), 1000), good},
+		"sheets at one place":   {strings.Repeat(xlsRecord(0x85, uint32(0), 0, "\x01\x00a"), 900), good},
+		"many sheets":           {strings.Repeat(xlsRecord(0x85, uint32(0), 0, "\x01\x00a"), 1000), good},
 		"a sheet out of it":     {xlsRecord(0x85, uint32(math.MaxUint32), 0, "\x01\x00a"), good},
 		"a sheet within":        {xlsRecord(0x85, uint32(8), 0, "\x01\x00a"), good},
 	} {
@@ -245,6 +246,7 @@ func TestRefusedXLS(t *testing.T) {
 		"other document":    {string(ole("WordDocument", stream)), "not an Excel workbook"},
 		"Excel 4":           {string(ole("Book", strings.Replace(stream, "\x00\x06", "\x00\x04", 1))), "not an Excel workbook"},
 		"letters":           {string(ole("Book", five(xlsBook)+xlsRecord(0x42, 932))), "not an Excel workbook"},
+		"a folder":          {change(1024+128+66, byte(1)), "not an Excel workbook"},
 		"no sheets":         {string(ole("Workbook", xlsBook+xlsEnd)), "not an Excel workbook"},
 		"a macro sheet":     {string(ole("Workbook", xlsBook+xlsRecord(0x85, uint32(0), 0x100, "\x01\x00a")+xlsEnd)), "not an Excel workbook"},
 		"circle":            {change(512+5*4, uint32(3)), "damaged"},
@@ -263,6 +265,12 @@ func TestRefusedXLS(t *testing.T) {
 		if test.want == "" && (err != nil || len(rows) != 1) || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
 			t.Errorf("%s: %v, %v; want %s", name, rows, err, test.want)
 		}
+	}
+	label := func(column int, text string) string { return xlsRecord(0x204, 0, column, 0, len(text), text) }
+	old := five(xlsBook) + xlsRecord(0x42, 1258) + xlsRecord(0x85, uint32(30), 0, "\x01a") + xlsEnd + five(xlsSheet) + label(0, "Ng\xE0y") +
+		label(1, "Ti\xEA\xCCn") + xlsEnd
+	if lines := allCells(t, write(t, string(ole("Book", old))))["a"]; len(lines) != 1 || lines[0].Cell(1).Text != "Ti\u00EA\u0300n" {
+		t.Errorf("%+v", lines)
 	}
 	for cut := 8; cut < len(stream); cut += 97 {
 		if _, err := tryRows(t, write(t, change(0)[:cut]), statement.Options{Zone: zone}); err == nil {
