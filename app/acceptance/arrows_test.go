@@ -37,7 +37,7 @@ var (
 		"app/acceptance": {},
 		"app/apptest": {"baoco/app", "baoco/app/access", "baoco/app/delivery", "baoco/app/inbound", "baoco/app/password", "baoco/app/payment",
 			"baoco/app/paymentcode", "baoco/app/provider", "baoco/app/replica", "baoco/app/services", "baoco/app/stream", "baoco/app/target",
-			"baoco/sqlitestore"},
+			"baoco/app/upkeep", "baoco/sqlitestore"},
 		"scheduler/broker/brokertest": {"baoco/app/apptest", "baoco/app/delivery", "baoco/app/stream"},
 		"web/webtest": {"baoco/app", "baoco/app/access", "baoco/app/apptest", "baoco/app/delivery", "baoco/app/inbound",
 			"baoco/app/services", "baoco/app/stream", "baoco/app/upkeep", "baoco/scheduler", "baoco/scheduler/courier", "baoco/web", "baoco/web/api",

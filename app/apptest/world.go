@@ -28,12 +28,15 @@ import (
 	"baoco/app/services"
 	"baoco/app/stream"
 	"baoco/app/target"
+	"baoco/app/upkeep"
 	"baoco/sqlitestore"
 )
 
 func init() {
 	// A test that asks a server of this machine doesn't wait for ever.
 	http.DefaultClient.Timeout = time.Minute
+	// However small the disk is on which the tests run, nobody is warned of it.
+	upkeep.LittleRoom = 0
 }
 
 // Must ends the test with an error.

@@ -267,12 +267,12 @@ func (s *Service) warnings(in Installation, storage StorageStatus, backup Backup
 	return list
 }
 
-// The sizes in bytes at which there is a warning: less free space, a larger
-// log.
-const (
-	littleRoom = 500 << 20
-	largeLog   = 512 << 20
-)
+// LittleRoom is how many bytes of the disk are free when there is no warning. Only tests
+// change it: the disk on which they run may be small.
+var LittleRoom int64 = 500 << 20
+
+// largeLog is how many bytes of the log there are without a warning.
+const largeLog = 512 << 20
 
 // enoughFiles is how many files the process must be able to open for all attempts
 // in flight, the database and a thousand clients.
@@ -327,7 +327,7 @@ func storageWarnings(storage StorageStatus) (list []Warning) {
 	warn := func(name WarningName, text app.Text) {
 		list = append(list, Warning{Text: text, Name: name, Grave: true})
 	}
-	if storage.Free >= 0 && storage.Free < littleRoom {
+	if storage.Free >= 0 && storage.Free < LittleRoom {
 		warn(WarningDisk, app.Textf(
 			"Only %d MB of disk space left; the database takes %d MB and its log %d MB. When the disk is full, nothing more can be recorded.",
 			"Ổ đĩa chỉ còn trống %d MB; cơ sở dữ liệu chiếm %d MB, nhật ký của nó %d MB. Khi đầy, hệ thống sẽ không ghi nhận thêm được giao dịch.",
