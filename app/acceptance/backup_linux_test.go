@@ -280,7 +280,7 @@ func TestBackupUnderLoad(t *testing.T) {
 	stop()
 	p.end(t)
 	for _, c := range copies {
-		do(t, c.dir, "restore", "b.db", "--db", "restored.db")
+		doIn(t, c.dir, "restore", "b.db", "--db", "restored.db")
 		store, err := sqlitestore.Open(context.Background(), filepath.Join(c.dir, "restored.db"), sqlitestore.Options{Serve: true})
 		must(t, err)
 		recorded := readLedger(t, store)

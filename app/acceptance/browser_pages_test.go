@@ -100,7 +100,7 @@ func TestBrowserPages(t *testing.T) {
 	must(t, os.WriteFile(filepath.Join(dir, "<img src=x onerror=alert(1)>"+strings.Repeat("w", 100)+".csv"),
 		[]byte("Số tài khoản:,19354957,,,\nNgày giao dịch,Số GD,Nội dung giao dịch,Số tiền rút ra,Số tiền gửi vào\n"+
 			"02/11/2026,FT1,"+endless+",,5.000\n03/11/2026,FT2,y,,7.000\n"), 0o600))
-	do(t, dir, "transaction", "import", "<img src=x onerror=alert(1)>"+strings.Repeat("w", 100)+".csv")
+	doIn(t, dir, "transaction", "import", "<img src=x onerror=alert(1)>"+strings.Repeat("w", 100)+".csv")
 	callHostile(t, dir, p)
 	do(t, dir, "alert", "email", "--host", "mail.example", "--from", "shop@shop.example", "--to", "lan@shop.example", "--to",
 		strings.Repeat("dai", 60)+"@shop.example")

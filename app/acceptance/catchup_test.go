@@ -116,7 +116,7 @@ func TestCatchUp(t *testing.T) {
 	do(t, dir, "bank", "link", "--bank", "ACB", "--number", "19354957", "--name", "A")
 	receiver.createWebhookFor(t, dir, "/hook", "IN")
 	var source createdSource
-	must(t, json.Unmarshal([]byte(do(t, dir, "source", "add", "--provider", "sepay", "--auth", "apikey", "--name", "SePay",
+	must(t, json.Unmarshal([]byte(doIn(t, dir, "source", "add", "--provider", "sepay", "--auth", "apikey", "--name", "SePay",
 		"--api-key-file", "wrong.key", "--api-url", sepay.URL, "-o", "json")), &source))
 	url := p.url + source.URLPath
 	if code, _, stderr := baoco("", "source", "add", "--db", filepath.Join(dir, "baoco.db"), "--provider", "sepay", "--auth",
@@ -134,7 +134,7 @@ func TestCatchUp(t *testing.T) {
 		!strings.Contains(list, `"last_poll_at": null`) {
 		t.Errorf("source list: %s", list)
 	}
-	do(t, dir, "source", "rotate", "1", "--api-key-file", "sepay.key")
+	doIn(t, dir, "source", "rotate", "1", "--api-key-file", "sepay.key")
 
 	caughtUp := func(want string) {
 		t.Helper()

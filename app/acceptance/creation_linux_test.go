@@ -91,8 +91,8 @@ func changesOfCreation(t *testing.T, d *disk, each func()) int64 {
 func works(t *testing.T, dir, db string) {
 	t.Helper()
 	p := serveIn(t, dir, anyPort, "--db", db)
-	do(t, dir, "bank", "link", "--db", db, "--bank", "ACB", "--number", "19354957", "--name", "A")
-	key := strings.TrimSpace(do(t, dir, "apikey", "create", "k", "--db", db))
+	doIn(t, dir, "bank", "link", "--db", db, "--bank", "ACB", "--number", "19354957", "--name", "A")
+	key := strings.TrimSpace(doIn(t, dir, "apikey", "create", "k", "--db", db))
 	if got := status(t, p.url+"/api/v1/bank-accounts", key); got != http.StatusOK {
 		t.Errorf("the API answers %d", got)
 	}

@@ -29,14 +29,14 @@ func TestGitIgnoresWhatCommandsMake(t *testing.T) {
 
 	p := serveIn(t, dir, anyPort)
 	p.end(t)
-	do(t, dir, "bank", "link", "--bank", "ACB", "--number", "19354957", "--name", "NGUYEN VAN A")
-	do(t, dir, "transaction", "import", "statement.csv")
-	do(t, dir, "backup", "copy.db")
-	do(t, dir, "doctor", "--new-key")
-	do(t, dir, "webhook", "create", "--name", "shop", "--url", "https://shop.example.vn/", "--type", "IN")
+	doIn(t, dir, "bank", "link", "--bank", "ACB", "--number", "19354957", "--name", "NGUYEN VAN A")
+	doIn(t, dir, "transaction", "import", "statement.csv")
+	doIn(t, dir, "backup", "copy.db")
+	doIn(t, dir, "doctor", "--new-key")
+	doIn(t, dir, "webhook", "create", "--name", "shop", "--url", "https://shop.example.vn/", "--type", "IN")
 	must(t, os.Rename(filepath.Join(dir, "baoco.db.key"), filepath.Join(t.TempDir(), "lost.key")))
-	do(t, dir, "doctor", "--new-key")
-	do(t, dir, "restore", "copy.db")
+	doIn(t, dir, "doctor", "--new-key")
+	doIn(t, dir, "restore", "copy.db")
 	for _, pattern := range []string{"baoco.db.key.old-*", "baoco.db.before-new-key-*", "baoco.db.before-restore-*.key",
 		"statement.csv.rejected.csv"} {
 		if found, err := filepath.Glob(filepath.Join(dir, pattern)); err != nil || len(found) == 0 {

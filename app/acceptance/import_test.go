@@ -42,7 +42,7 @@ func TestImportAndCalls(t *testing.T) {
 			[]byte("Số tài khoản:,0072413870,,,\nNgày giao dịch,Số GD,Nội dung giao dịch,Số tiền rút ra,Số tiền gửi vào\n"+
 				"02/11/2026,FT1,x,,5.000\n03/11/2026,FT2,y,,7.000\n"), 0o600))
 	var imported struct{ Rows, Recorded, Duplicates, Rejected, Deliveries int }
-	must(t, json.Unmarshal([]byte(do(t, dir, "transaction", "import", "a.csv", "-o", "json")), &imported))
+	must(t, json.Unmarshal([]byte(doIn(t, dir, "transaction", "import", "a.csv", "-o", "json")), &imported))
 	if imported.Rows != 2 || imported.Recorded != 1 || imported.Duplicates != 1 || imported.Rejected != 0 || imported.Deliveries != 0 {
 		t.Errorf("imported %+v", imported)
 	}

@@ -62,7 +62,7 @@ func TestCertificateFiles(t *testing.T) {
 	if got := serial(); got != 1 {
 		t.Errorf("it has certificate %d", got)
 	}
-	do(t, dir, "ready", "--listen", p.address(), "--cert-file", cert)
+	doIn(t, dir, "ready", "--listen", p.address(), "--cert-file", cert)
 	must(t, os.WriteFile(cert, []byte("broken"), 0o600))
 	eventually(t, "the broken one is logged", func() bool {
 		if got := serial(); got != 1 {

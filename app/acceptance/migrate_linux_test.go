@@ -116,7 +116,7 @@ func leftovers(t *testing.T, image map[string][]byte) (all []leftover) {
 		}
 		return 0
 	})
-	do(t, t.TempDir(), "bank", "list", "--db", filepath.Join(dir, "baoco.db"))
+	doIn(t, t.TempDir(), "bank", "list", "--db", filepath.Join(dir, "baoco.db"))
 	d.setFault(nil)
 	mu.Lock()
 	defer mu.Unlock()

@@ -35,14 +35,14 @@ func sealedImage(t *testing.T) map[string][]byte {
 // lost, and all is in order.
 func newKeyAgain(t *testing.T, db string) {
 	t.Helper()
-	if out := do(t, t.TempDir(), "doctor", "--new-key", "--db", db); !strings.Contains(out, "none was lost") {
+	if out := doIn(t, t.TempDir(), "doctor", "--new-key", "--db", db); !strings.Contains(out, "none was lost") {
 		t.Errorf("the second run says\n%s", out)
 	}
-	if out := do(t, t.TempDir(), "doctor", "--full", "--db", db); !strings.Contains(out, "The key opens every secret.") {
+	if out := doIn(t, t.TempDir(), "doctor", "--full", "--db", db); !strings.Contains(out, "The key opens every secret.") {
 		t.Errorf("doctor says\n%s", out)
 	}
-	do(t, t.TempDir(), "source", "list", "--db", db)
-	do(t, t.TempDir(), "alert", "list", "--db", db)
+	doIn(t, t.TempDir(), "source", "list", "--db", db)
+	doIn(t, t.TempDir(), "alert", "list", "--db", db)
 	if _, err := os.Stat(db + ".key.next"); err == nil {
 		t.Error("the new key still has its first name")
 	}
@@ -58,7 +58,7 @@ func TestKillWhileReplacingKey(t *testing.T) {
 	whole.load(image)
 	dir := whole.mount(t)
 	before := whole.ops.Load()
-	do(t, t.TempDir(), "doctor", "--new-key", "--db", filepath.Join(dir, "baoco.db"))
+	doIn(t, t.TempDir(), "doctor", "--new-key", "--db", filepath.Join(dir, "baoco.db"))
 	changes := whole.ops.Load() - before
 	interrupted := 0
 	kills := sample(rounds(2, 16), int(changes))
@@ -121,7 +121,7 @@ func TestPowerCutWhileReplacingKey(t *testing.T) {
 		}
 		return 0
 	})
-	do(t, t.TempDir(), "doctor", "--new-key", "--db", filepath.Join(dir, "baoco.db"))
+	doIn(t, t.TempDir(), "doctor", "--new-key", "--db", filepath.Join(dir, "baoco.db"))
 	d.setFault(nil)
 	mu.Lock()
 	defer mu.Unlock()

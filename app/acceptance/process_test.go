@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"regexp"
 	"runtime/debug"
 	"slices"
@@ -176,8 +177,18 @@ func (p *process) waitForURL() bool {
 	return true
 }
 
-// do runs an admin command in dir and gives its stdout.
+// do runs an admin command on the database of dir, in this process, and gives its stdout.
 func do(t testing.TB, dir string, args ...string) string {
+	t.Helper()
+	code, stdout, stderr := baoco("", append(slices.Clone(args), "--db", filepath.Join(dir, "baoco.db"))...)
+	if code != 0 {
+		t.Fatalf("baoco %s: exit %d\n%s", strings.Join(args, " "), code, stderr)
+	}
+	return stdout
+}
+
+// doIn runs an admin command in dir, as a process, and gives its stdout.
+func doIn(t testing.TB, dir string, args ...string) string {
 	t.Helper()
 	cmd := program(dir, args...)
 	var stderr bytes.Buffer

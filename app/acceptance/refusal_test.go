@@ -221,7 +221,7 @@ func TestServeOddPaths(t *testing.T) {
 				must(t, os.Symlink(want, filepath.Join(dir, name)))
 			}
 			p := serveIn(t, dir, anyPort, "--db", name)
-			do(t, dir, "account", "create", "second", "--db", name)
+			doIn(t, dir, "account", "create", "second", "--db", name)
 			p.end(t)
 			for _, at := range []string{dir, up} {
 				entries, err := os.ReadDir(at)
@@ -232,7 +232,7 @@ func TestServeOddPaths(t *testing.T) {
 					}
 				}
 			}
-			if out := do(t, dir, "account", "set", "--plan", "shop", "--account", "2", "--db", want); strings.Contains(out, "not found") {
+			if out := doIn(t, dir, "account", "set", "--plan", "shop", "--account", "2", "--db", want); strings.Contains(out, "not found") {
 				t.Errorf("%s holds something else: %s", want, out)
 			}
 		})

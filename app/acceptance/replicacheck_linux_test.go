@@ -75,7 +75,7 @@ func TestReplicaCheckBeforeACopy(t *testing.T) {
 	t.Parallel()
 	in := install(t, openShop(t))
 	at, _, _ := apptest.Places[replica.File](t)
-	do(t, in.dir, "replica", "setup", at.String(), "--litestream", apptest.Litestream(t).Path)
+	doIn(t, in.dir, "replica", "setup", at.String(), "--litestream", apptest.Litestream(t).Path)
 	r := &replicated{installation: in}
 	if code, c := r.checked(t); code != terminal.ExitCheck || !strings.Contains(c.Problem, "Nothing has been copied yet") ||
 		strings.Contains(c.Problem, "--anew") {
@@ -97,7 +97,7 @@ func TestReplicaCheck(t *testing.T) {
 		code, c := r.checked(t)
 		return code == 0 && c.Good && c.Transactions == 30 && c.BehindSeconds == 0
 	})
-	if out := do(t, r.dir, "replica", "check"); !strings.HasPrefix(out, "good, 0.0 s behind: 30 transactions") {
+	if out := doIn(t, r.dir, "replica", "check"); !strings.HasPrefix(out, "good, 0.0 s behind: 30 transactions") {
 		t.Errorf("it prints %q", out)
 	}
 
@@ -159,7 +159,7 @@ func TestReplicaAnew(t *testing.T) {
 	}
 	words := filepath.Join(t.TempDir(), "words") // to seal the key takes a second, in which the fence may look
 	must(t, os.WriteFile(words, []byte("correct horse battery staple\n"), 0o600))
-	do(t, r.dir, "replica", "setup", r.config.Place.String(), "--anew", "--passphrase-file", words, "--litestream", r.config.Program)
+	doIn(t, r.dir, "replica", "setup", r.config.Place.String(), "--anew", "--passphrase-file", words, "--litestream", r.config.Program)
 	must(t, r.litestream.Process.Kill())
 	var err error
 	r.config, err = replica.ReadConfig(r.db)
@@ -183,8 +183,8 @@ func TestReplicaAnewAndRemoved(t *testing.T) {
 	t.Parallel()
 	receiver := openShop(t)
 	r := replicate(t, install(t, receiver), replica.File, "--allow-target", receiver.target())
-	do(t, r.dir, "replica", "setup", r.config.Place.String(), "--anew", "--litestream", r.config.Program)
-	do(t, r.dir, "replica", "remove")
+	doIn(t, r.dir, "replica", "setup", r.config.Place.String(), "--anew", "--litestream", r.config.Program)
+	doIn(t, r.dir, "replica", "remove")
 	time.Sleep(serve.FenceTime) // the fence looks, and must not shut
 	if !r.provider(r.server.url).call("FT1") {
 		t.Errorf("the server was fenced off:\n%s", r.server.stderr)

@@ -165,7 +165,7 @@ func watch(t *testing.T, kind replica.Scheme) *watched {
 	w.replicated = replicateAt(t, in, at, secret, "--allow-target", "127.0.0.1/32", "--metrics-listen", anyPort)
 	w.place = dir
 	must(t, os.WriteFile(filepath.Join(in.dir, "token"), []byte("123456789:"+strings.Repeat("A", 35)), 0o600))
-	do(t, in.dir, "alert", "telegram", "--token-file", "token", "--chat", "1", "--api-url", chat.URL)
+	doIn(t, in.dir, "alert", "telegram", "--token-file", "token", "--chat", "1", "--api-url", chat.URL)
 	do(t, in.dir, "alert", "set", "--lang", "en")
 	w.figures = "http://" + w.server.stderr.Await(showingAt, 10*time.Second)[1] + "/metrics"
 	return w

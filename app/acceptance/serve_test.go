@@ -200,7 +200,7 @@ func TestSecretsStayInside(t *testing.T) {
 		return strings.Contains(do(t, dir, "source", "log", "--refused"), "is not this source’s secret")
 	})
 	shown += do(t, dir, "source", "log", "--refused", "-o", "json") + systemPage(t, dir, p)
-	do(t, dir, "backup", "backup.db", "--no-key")
+	doIn(t, dir, "backup", "backup.db", "--no-key")
 	must(t, p.Process.Signal(syscall.SIGTERM))
 	must(t, p.Wait())
 	for _, name := range []string{"baoco.db", "baoco.db-wal", "backup.db"} {

@@ -15,7 +15,7 @@ import (
 func TestLostOutputOfAProcess(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	do(t, dir, "version")
+	doIn(t, dir, "version")
 	apptest.NewFileAt(t, filepath.Join(dir, "baoco.db"))
 	exit := func(stdout *os.File, args ...string) (int, string) {
 		t.Helper()

@@ -115,7 +115,7 @@ func (r *replicated) takeOver(t *testing.T) (dir string, took time.Duration) {
 	t.Helper()
 	dir = t.TempDir()
 	began := time.Now()
-	do(t, dir, r.takeOverArgs(t)...)
+	doIn(t, dir, r.takeOverArgs(t)...)
 	return dir, time.Since(began)
 }
 
@@ -295,7 +295,7 @@ func TestTakeoverRefused(t *testing.T) {
 	// Another machine took over and has written nothing: what it recorded isn't here.
 	must(t, replica.NewEpoch(2, "another-vps", time.Now()).Take(t.Context(), objects))
 	refused(empty, terminal.ExitConflict, "another-vps and has written no copy here", url, "--key", old.db+".key")
-	do(t, empty, "takeover", url, "--key", old.db+".key", "--litestream", old.config.Program, "--force")
+	doIn(t, empty, "takeover", url, "--key", old.db+".key", "--litestream", old.config.Program, "--force")
 	if c, err := replica.ReadConfig(filepath.Join(empty, "baoco.db")); err != nil || c.Epoch != 3 {
 		t.Errorf("%+v, %v", c, err)
 	}
@@ -307,6 +307,6 @@ func TestTakeoverRefused(t *testing.T) {
 		!strings.Contains(p.stderr.String(), "run baoco takeover again") {
 		t.Errorf("after an interrupted takeover: exit %d\n%s", code, p.stderr)
 	}
-	do(t, empty, "takeover", url, "--key", old.db+".key", "--litestream", old.config.Program)
+	doIn(t, empty, "takeover", url, "--key", old.db+".key", "--litestream", old.config.Program)
 	serveIn(t, empty, anyPort).end(t)
 }

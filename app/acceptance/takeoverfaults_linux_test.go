@@ -85,7 +85,7 @@ func TestTakeoverKilled(t *testing.T) {
 			t.Fatalf("the database: %v, the configuration: %v", noDB, noConfig)
 		}
 		r.age(t)
-		do(t, dir, append(r.takeOverArgs(t), "--force")...)
+		doIn(t, dir, append(r.takeOverArgs(t), "--force")...)
 		p := serveIn(t, dir, anyPort, r.args...)
 		p.end(t)
 		checkLedger(t, db, acked)
@@ -185,7 +185,7 @@ func TestTakeoverOfOddCopies(t *testing.T) {
 	real, link := t.TempDir(), filepath.Join(t.TempDir(), "link")
 	must(t, os.Symlink(real, link))
 	r.age(t)
-	do(t, link, append(r.takeOverArgs(t), "--db", filepath.Join(link, "baoco.db"))...)
+	doIn(t, link, append(r.takeOverArgs(t), "--db", filepath.Join(link, "baoco.db"))...)
 	if c, err := replica.ReadConfig(filepath.Join(link, "baoco.db")); err != nil || c.Epoch != 2 {
 		t.Errorf("the configuration behind a link: %+v, %v", c, err)
 	}
@@ -208,14 +208,14 @@ func TestTakeoverTwice(t *testing.T) {
 		return id
 	}
 	first, dir := t.TempDir(), t.TempDir()
-	do(t, first, r.takeOverArgs(t)...)
+	doIn(t, first, r.takeOverArgs(t)...)
 	r.age(t)
 	again := program(dir, r.takeOverArgs(t)...)
 	if out, err := again.CombinedOutput(); err == nil || again.ProcessState.ExitCode() != terminal.ExitConflict ||
 		!strings.Contains(string(out), "add --force") {
 		t.Errorf("%v\n%s", err, out)
 	}
-	do(t, dir, append(r.takeOverArgs(t), "--force")...)
+	doIn(t, dir, append(r.takeOverArgs(t), "--force")...)
 	if of, beyond := added(first), added(dir); beyond < of+1e6 {
 		t.Errorf("the first machine gave id %d, and the second %d", of, beyond)
 	}
