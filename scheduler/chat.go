@@ -57,7 +57,8 @@ func (a *Alerter) sendChat(ctx context.Context, c alert.Channel, m alert.Message
 	return explainChat(c, response, data)
 }
 
-// post sends content as JSON, with a token where there is one, and reads the answer. The address holds a secret, so that no error of the client leaves this function as it is.
+// post sends content as JSON, with a token where there is one, and reads the answer. The
+// address holds a secret, so that no error of the client leaves this function as it is.
 func (a *Alerter) post(ctx context.Context, address, token string, content any) (response *http.Response, data []byte, err error) {
 	body, err := json.Marshal(content)
 	if err != nil {

@@ -174,7 +174,8 @@ func (t *tailing) line(out *bytes.Buffer, one app.Transaction, deliveries []deli
 		return err
 	}
 	fmt.Fprintf(out, "%-19s  %-4s %-5s %18s  %s  %s\n", datedCell(one, t.s.Services.Ledger.Zone()), terminal.OneLine(e.Bank),
-		accountTail(e.AccountNumber), terminal.Signed(e.Type, e.Amount), text.Pad(terminal.Clip(terminal.OneLine(e.Content), 50), 50, ' '), deliverySummary(deliveries))
+		accountTail(e.AccountNumber), terminal.Signed(e.Type, e.Amount),
+		text.Pad(terminal.Clip(terminal.OneLine(e.Content), 50), 50, ' '), deliverySummary(deliveries))
 	return nil
 }
 

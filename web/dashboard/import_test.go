@@ -255,7 +255,8 @@ func TestImportTenancyAndRoles(t *testing.T) {
 	owner.Get("/transactions/import").Shows(t, "transactions removed: 1, kept: 0.", "Undone ·")
 	// What the shop was told of stays, and the page doesn't say otherwise.
 	w.Webhook("https://shop.example.vn/baoco", delivery.WebhookAll)
-	owner.Upload("/transactions/import", "mine.csv", mine, "notify", "1", "sum", sumOf(t, owner.Upload("/transactions/import", "mine.csv", mine)))
+	sum := sumOf(t, owner.Upload("/transactions/import", "mine.csv", mine))
+	owner.Upload("/transactions/import", "mine.csv", mine, "notify", "1", "sum", sum)
 	owner.Post("/transactions/import/2/undo")
 	w.WantTransactions(1)
 	owner.Get("/transactions/import").Shows(t, "transactions removed: 0, kept: 1.", "Undone, but these stay: 1 transaction ·")

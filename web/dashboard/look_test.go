@@ -39,7 +39,8 @@ func TestLookAfterAnAction(t *testing.T) {
 	w.Change(`INSERT INTO passkeys (user_id, name, host, credential_id, public_key, transports, backup_eligible, sign_count, created_at)
 		VALUES (1, 'phone', 'shop.vn', x'01', x'', '', 0, 0, 0)`)
 	file := statementHeader + "01/11/2026,FT9,a row,,5000\n"
-	b.Upload("/transactions/import", "a.csv", file, "sum", sumOf(t, b.Upload("/transactions/import", "a.csv", file))).WantStatus(t, http.StatusOK)
+	sum := sumOf(t, b.Upload("/transactions/import", "a.csv", file))
+	b.Upload("/transactions/import", "a.csv", file, "sum", sum).WantStatus(t, http.StatusOK)
 	back := regexp.MustCompile(`<input type="hidden" name="back" value="([^"]*)">`)
 	pages, posts := map[string]bool{}, 0
 	for _, p := range dashboard.Pages {

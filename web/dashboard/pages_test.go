@@ -148,7 +148,8 @@ func sendTo(w webtest.Bubble, cookies map[string]*http.Cookie, method, path stri
 func signInTo(w webtest.Bubble, name string) map[string]*http.Cookie {
 	w.T.Helper()
 	cookies := map[string]*http.Cookie{}
-	if a := sendTo(w, cookies, "POST", "/login", url.Values{"name": {name}, "password": {apptest.SomePassword}}); a.Code != http.StatusSeeOther {
+	form := url.Values{"name": {name}, "password": {apptest.SomePassword}}
+	if a := sendTo(w, cookies, "POST", "/login", form); a.Code != http.StatusSeeOther {
 		w.T.Fatalf("sign-in: %d", a.Code)
 	}
 	return cookies

@@ -49,7 +49,8 @@ func TestReceiverCode(t *testing.T) {
 				b := w.Browser().SignIn("lan")
 				b.Header.Set("Accept-Language", lang)
 				dir := t.TempDir()
-				apptest.Must(t, os.WriteFile(filepath.Join(dir, c.file), []byte(codeShown(t, b.Get(fmt.Sprintf("/webhooks/%d", hook.ID)), c.id)), 0o600))
+				code := codeShown(t, b.Get(fmt.Sprintf("/webhooks/%d", hook.ID)), c.id)
+				apptest.Must(t, os.WriteFile(filepath.Join(dir, c.file), []byte(code), 0o600))
 				if c.id == "go" {
 					build := exec.Command(program, "build", "-o", "receiver", c.file)
 					build.Dir = dir

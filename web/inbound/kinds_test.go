@@ -45,8 +45,8 @@ func TestProviderNoDowngrade(t *testing.T) {
 	sources := []inbound.Source{
 		addKind(w, "native", inbound.AuthBearer, secret(0)), addKind(w, "native", inbound.AuthHMAC, secret(1)),
 		addKind(w, "sepay", inbound.AuthAPIKey, secret(2)), addKind(w, "sepay", inbound.AuthHMAC, secret(3)),
-		addKind(w, "casso", "", secret(4)), addKind(w, "casso-v2", "", secret(5)), addKind(w, "payos", "", secret(6)), addKind(w, "pay2s", "", secret(7)),
-		addKind(w, "pay2s-ipn", "", secret(8)),
+		addKind(w, "casso", "", secret(4)), addKind(w, "casso-v2", "", secret(5)), addKind(w, "payos", "", secret(6)),
+		addKind(w, "pay2s", "", secret(7)), addKind(w, "pay2s-ipn", "", secret(8)),
 	}
 	calls, constant := 0, ""
 	refused := func(what string, path, body string, header []string) {
