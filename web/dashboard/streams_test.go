@@ -260,8 +260,8 @@ func TestStreamTenancyAndRoles(t *testing.T) {
 		{"POST", "/streams/%d/toggle"},
 		{"POST", "/streams/%d/test"}, {"GET", "/streams/%d/rotate"}, {"POST", "/streams/%d/rotate"}, {"POST", "/streams/%d/env"},
 		{"GET", "/streams/%d/delete"}, {"POST", "/streams/%d/delete"},
-	}.wantOwnersOnly(w, st.ID, "ledger", unchanged, "name", "x", "url", "nats://evil.vn", "topic", "x", "type", "ALL", "start", "now", "active", "0",
-		"secret", secret, "word", "ledger")
+	}.wantOwnersOnly(w, st.ID, "ledger", unchanged, "name", "x", "url", "nats://evil.vn", "topic", "x", "type", "ALL", "start", "now",
+		"active", "0", "secret", secret, "word", "ledger")
 	w.User(1, "minh", access.RoleDeveloper)
 	developer := w.Browser().SignIn("minh")
 	developer.Get("/streams/1").WantStatus(t, http.StatusOK)
