@@ -99,18 +99,14 @@ func chatRequest(medium alert.Medium, chat alert.ChatSettings, m alert.Message, 
 		body = map[string]any{"msg_type": "text", "content": map[string]string{"text": strings.ReplaceAll(m.Text, "<", "‹")}}
 		if chat.Token != "" {
 			timestamp := strconv.FormatInt(now.Unix(), 10)
-			body["timestamp"], body["sign"] = timestamp, larkSignature(timestamp, chat.Token)
+			mac := hmac.New(sha256.New, []byte(timestamp+"\n"+chat.Token)) // of nothing
+			body["timestamp"], body["sign"] = timestamp, base64.StdEncoding.EncodeToString(mac.Sum(nil))
 		}
 		return chat.URL, body
 	}
 	i := strings.LastIndexByte(chat.URL, '/')
 	return chat.URL[:i+1],
 		map[string]any{"topic": chat.URL[i+1:], "title": m.Subject, "message": app.CleanText(clipBytes(m.Text, ntfyText), ntfyText)}
-}
-
-// larkSignature is the HMAC of nothing, under the time and the secret.
-func larkSignature(timestamp, secret string) string {
-	return base64.StdEncoding.EncodeToString(hmac.New(sha256.New, []byte(timestamp+"\n"+secret)).Sum(nil))
 }
 
 // escapeMarkdown leaves links, which Discord doesn't read as markup.

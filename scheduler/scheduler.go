@@ -1,6 +1,6 @@
 // Package scheduler is the clock: it has the courier make the attempts of due
 // deliveries (package courier), reads the lists of providers (catchup.go), tells
-// owners what needs them (alert.go) and what was paid (payments.go), sends streams
+// owners what needs them and what was paid (alert.go), sends streams
 // to brokers (stream.go), and does the housekeeping.
 package scheduler
 

@@ -111,9 +111,7 @@ func (w *World) NewestEvent() inbound.Event {
 
 func (w *World) Items(event int64) []inbound.Item {
 	w.T.Helper()
-	e, err := w.Services.Inbound.InboundEvent(context.Background(), 1, event)
-	Must(w.T, err)
-	return e.Items
+	return w.Event(event).Items
 }
 
 // File runs fn on the file as another program would.
@@ -141,12 +139,8 @@ func (w *World) Rows(table string) (n int) {
 // transaction's id. id is the provider's.
 func (w *World) Pay(accountID int64, id, content string) int64 {
 	w.T.Helper()
-	tr, _, err := w.Services.Inbound.RecordByHand(context.Background(), accountID, inbound.TransactionCreate{Incoming: inbound.Incoming{
-		EventID: id, Gateway: "ACB", AccountNumber: SomeAccount, Number: "FT" + id, Type: app.In, Amount: 1549000,
-		Content: content, Time: time.Now(),
-	}, Body: []byte("{}")}, time.Now())
-	Must(w.T, err)
-	return tr.ID
+	return w.byHand(accountID, inbound.TransactionCreate{Body: []byte("{}"),
+		Incoming: inbound.Incoming{EventID: id, Number: "FT" + id, Amount: 1549000, Content: content}}).ID
 }
 
 // Attempts are those of an account, newest first, once there are n.

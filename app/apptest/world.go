@@ -278,10 +278,15 @@ func (w *World) APIKey(scope access.Scope) string {
 // Record records a transaction of account 1 on ACB 19354957 by hand.
 func (w *World) Record(number string) app.Transaction {
 	w.T.Helper()
-	transaction, _, err := w.Services.Inbound.RecordByHand(context.Background(), 1, inbound.TransactionCreate{Incoming: inbound.Incoming{
-		EventID: number, Gateway: "ACB", AccountNumber: "19354957", Number: number, Type: app.In, Amount: 200000,
-		Content: "DH " + number, Time: time.Now(),
-	}}, time.Now())
+	return w.byHand(1, inbound.TransactionCreate{
+		Incoming: inbound.Incoming{EventID: number, Number: number, Amount: 200000, Content: "DH " + number}})
+}
+
+// byHand records money in on ACB 19354957.
+func (w *World) byHand(accountID int64, in inbound.TransactionCreate) app.Transaction {
+	w.T.Helper()
+	in.Gateway, in.AccountNumber, in.Type, in.Time = "ACB", SomeAccount, app.In, time.Now()
+	transaction, _, err := w.Services.Inbound.RecordByHand(context.Background(), accountID, in, time.Now())
 	Must(w.T, err)
 	return transaction
 }

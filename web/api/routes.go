@@ -67,7 +67,7 @@ func (s *Server) Routes() (list []wire.Route) {
 type route struct {
 	method string
 	path   string
-	limit  limitClass
+	limit  int // of perClass
 	access keys
 	body   bodyRule
 	handle func(s *Server, q *Request) error
@@ -82,11 +82,9 @@ const (
 	listens             // any key
 )
 
-// limitClass says which limit holds, in requests a minute and API key.
-type limitClass byte
-
+// Which limit holds, in requests a minute and API key.
 const (
-	generalLimit limitClass = iota
+	generalLimit = iota
 	listingLimit
 )
 

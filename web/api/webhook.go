@@ -103,17 +103,12 @@ func (s *Server) createWebhook(q *Request) error {
 			"Webhook đã được tạo trước đó; khoá bí mật sẽ không hiển thị lại.", member{"webhook", EncodeWebhook(hook, s.zone)})
 	}
 	warning, _ := s.service.Deliveries.Warning(q.Context(), hook)
-	return q.answer(http.StatusCreated, "The webhook was created. Store the secret now: it is not shown again."+warning.EN,
-		"Đã tạo webhook. Hãy lưu khoá bí mật ngay: khoá bí mật sẽ không hiển thị lại."+warning.VI,
-		append([]member{{"webhook", EncodeWebhook(hook, s.zone)}, {"secret", secret}}, script(hook, secret, q)...)...)
-}
-
-// script is what the owner of a sheet pastes; none for other webhooks.
-func script(hook delivery.Webhook, secret string, q *Request) []member {
-	if hook.Kind != delivery.WebhookSheet {
-		return nil
+	members := []member{{"webhook", EncodeWebhook(hook, s.zone)}, {"secret", secret}}
+	if hook.Kind == delivery.WebhookSheet {
+		members = append(members, member{"script", delivery.SheetScript(secret, wire.Lang(q.Request))})
 	}
-	return []member{{"script", delivery.SheetScript(secret, wire.Lang(q.Request))}}
+	return q.answer(http.StatusCreated, "The webhook was created. Store the secret now: it is not shown again."+warning.EN,
+		"Đã tạo webhook. Hãy lưu khoá bí mật ngay: khoá bí mật sẽ không hiển thị lại."+warning.VI, members...)
 }
 
 func (s *Server) showWebhook(q *Request) error {

@@ -95,7 +95,7 @@ func TestBankQR(t *testing.T) {
 		{"amount=1.549.00", 422}, {"amount=0", 422}, {"amount=x", 422}, {"amount=-1", 422}, {"amount=99999999999999", 422},
 		{"content=" + strings.Repeat("a", 96), 422}, {"content=%00", 422}, {"content=%22%3E%3Cscript%3Ealert(1)", 200},
 	} {
-		page, picture := b.Open("/banks/1?"+c.query), b.Get("/banks/1/qr.png?"+c.query)
+		page, picture := openPage(b, "/banks/1?"+c.query), b.Get("/banks/1/qr.png?"+c.query)
 		page.WantStatus(t, c.status)
 		picture.WantStatus(t, c.status)
 		if strings.Contains(page.Body, "<script>alert") {

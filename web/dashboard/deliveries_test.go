@@ -59,7 +59,7 @@ func TestHistoryFilters(t *testing.T) {
 		{"page=2", nil},
 		{"unknown=1&status=", []string{"1", "2", "3"}},
 	} {
-		got := listed(t, b.Open("/deliveries?"+c.query))
+		got := listed(t, openPage(b, "/deliveries?"+c.query))
 		if slices.Sort(got); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", c.query, got, c.want)
 		}

@@ -42,7 +42,7 @@ func TestEventLog(t *testing.T) {
 		"source_id=2":    {"4"}, "source_id=1&state=unassigned": {"3"}, "before=3": {"2", "1"},
 		"before=x": {"5", "4", "3", "2", "1"}, "before=1": nil,
 	} {
-		if got := eventsListed(t, b.Open("/inbound/events?"+query)); !slices.Equal(got, want) {
+		if got := eventsListed(t, openPage(b, "/inbound/events?"+query)); !slices.Equal(got, want) {
 			t.Errorf("%q: %v, want %v", query, got, want)
 		}
 	}

@@ -235,3 +235,12 @@ func secretShown(t testing.TB, a webtest.Answer) string {
 	}
 	return html.UnescapeString(found[1])
 }
+
+// openPage gets a page as a person does: it follows a redirect.
+func openPage(b *webtest.Browser, path string) webtest.Answer {
+	a := b.Get(path)
+	if a.Status == http.StatusSeeOther {
+		return b.Get(a.Header.Get("Location"))
+	}
+	return a
+}

@@ -211,7 +211,7 @@ func TestResendFailed(t *testing.T) {
 			t.Parallel()
 			w, receiver, b := failing(t)
 			receiver.answers(200, "")
-			list := b.Open("/deliveries?" + c.filter)
+			list := openPage(b, "/deliveries?"+c.filter)
 			if offered := strings.Contains(list.Body, "failed=all"); c.want > 0 && !offered {
 				t.Error("the list doesn't offer it")
 			}

@@ -87,7 +87,8 @@ func TestTill(t *testing.T) {
 	other.Next("bill")
 
 	paid(w.World, "1", 200, "CK "+bill.Code)
-	card, shown := own.Both("money", "bill")
+	both := own.All("money", "bill")
+	card, shown := both[0], both[1]
 	for _, want := range []string{`data-verdict="short"`, "Not enough: received only 200\u00a0₫, still due 199,800\u00a0₫",
 		`data-say="Not enough: received only two hundred dong, one hundred ninety-nine thousand eight hundred dong still due"`} {
 		if !strings.Contains(strings.ReplaceAll(card.Data, "&#43;", "+"), want) {
@@ -101,7 +102,8 @@ func TestTill(t *testing.T) {
 		t.Errorf("the customer sees %s", got)
 	}
 	paid(w.World, "2", 199_800, bill.Code)
-	card, shown = own.Both("money", "bill")
+	both = own.All("money", "bill")
+	card, shown = both[0], both[1]
 	if got := card.Data; !strings.Contains(got, `data-verdict="full"`) || !strings.Contains(got, "Paid in full, two hundred thousand dong") {
 		t.Errorf("the card: %s", got)
 	}

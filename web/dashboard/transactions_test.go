@@ -41,7 +41,7 @@ func TestPagesDoNotShift(t *testing.T) {
 	pay(45)
 	for _, filter := range []string{"", "q=ca+phe", "q=ca", "type=IN", "min=1", "from=" + today, "bank_account_id=1"} {
 		before := paid
-		page := b.Open("/transactions?" + filter)
+		page := openPage(b, "/transactions?"+filter)
 		seen := transactionsListed(t, page)
 		for page.Header != nil {
 			pay(3)
@@ -201,7 +201,7 @@ func TestSumsOfAFilter(t *testing.T) {
 		"to=2020-01-01":                       {"0 ₫ money in (0)", "0 ₫ money out (0)"},
 		"delivery_state=unsent&from=" + today: {in, out},
 	} {
-		if diff := cmp.Diff(want, sums(b.Open("/transactions?"+query))); diff != "" {
+		if diff := cmp.Diff(want, sums(openPage(b, "/transactions?"+query))); diff != "" {
 			t.Errorf("%q: %s", query, diff)
 		}
 	}

@@ -61,16 +61,6 @@ func (b *Browser) send(method, path, contentType string, body io.Reader) Answer 
 
 func (b *Browser) Get(path string) Answer { b.t.Helper(); return b.Send("GET", path, nil) }
 
-// Open gets a page as a person does: it follows a redirect.
-func (b *Browser) Open(path string) Answer {
-	b.t.Helper()
-	a := b.Get(path)
-	if a.Status == http.StatusSeeOther {
-		return b.Get(a.Header.Get("Location"))
-	}
-	return a
-}
-
 func (b *Browser) Post(path string, pairs ...string) Answer {
 	b.t.Helper()
 	form := url.Values{}

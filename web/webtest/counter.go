@@ -59,16 +59,10 @@ func (b *Browser) Listen(path string, header ...string) *Listener {
 
 // Next is the next event of a name; those of other names are left out, but not
 // ended.
-func (l *Listener) Next(name string) event { l.t.Helper(); return l.await(name)[0] }
+func (l *Listener) Next(name string) event { l.t.Helper(); return l.All(name)[0] }
 
-// Both are the next events of two names, whichever comes first.
-func (l *Listener) Both(first, second string) (a, b event) {
-	l.t.Helper()
-	found := l.await(first, second)
-	return found[0], found[1]
-}
-
-func (l *Listener) await(names ...string) []event {
+// All are the next events of some names, in whichever order they come.
+func (l *Listener) All(names ...string) []event {
 	l.t.Helper()
 	found := make([]event, len(names))
 	timeout := time.After(30 * time.Second)

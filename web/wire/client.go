@@ -51,8 +51,6 @@ func lastHop(h http.Header, name string) string {
 // hostForm is that of a host in a URL: a name or an address, and a port.
 var hostForm = pattern.Lazy(`^([0-9A-Za-z._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(:[0-9]{1,5})?$`)
 
-func isHost(text string) bool { return hostForm().MatchString(text) }
-
 // ParseClient reads an address with or without a port, as a connection and as
 // proxies write it. An IPv6 address may stand in brackets.
 func ParseClient(text string) (netip.Addr, bool) {

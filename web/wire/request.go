@@ -41,7 +41,7 @@ func (s *Responder) Arrived(r *http.Request, id string) *http.Request {
 		case "http":
 			a.secure = false
 		}
-		if named := lastHop(r.Header, "X-Forwarded-Host"); isHost(named) {
+		if named := lastHop(r.Header, "X-Forwarded-Host"); hostForm().MatchString(named) {
 			host, a.named = named, true
 		}
 	}

@@ -57,7 +57,11 @@ func serve(c *cli.Context) (err error) {
 	tuneMemory(machineMemory())
 	ctx, stop := terminal.UntilStopped(c.Context)
 	defer stop()
-	recent := dashboard.NewRecentLog(newLogHandler(c.App.ErrWriter, s.JSONLog))
+	handler := slog.Handler(slog.NewTextHandler(c.App.ErrWriter, nil))
+	if s.JSONLog {
+		handler = slog.NewJSONHandler(c.App.ErrWriter, nil)
+	}
+	recent := dashboard.NewRecentLog(handler)
 	log := slog.New(recent)
 	for _, text := range s.Warnings {
 		log.Warn(text)
@@ -130,13 +134,6 @@ func serve(c *cli.Context) (err error) {
 	log.Info("stopping")
 	_ = notify("STOPPING=1") // a stop goes on whoever hears of it
 	return errors.Join(fault, r.Stop(patience))
-}
-
-func newLogHandler(w io.Writer, asJSON bool) slog.Handler {
-	if asJSON {
-		return slog.NewJSONHandler(w, nil)
-	}
-	return slog.NewTextHandler(w, nil)
 }
 
 func createIfMissing(ctx context.Context, s Settings) (bool, error) {
