@@ -293,10 +293,7 @@ func testAlerts(c *cli.Context, s *session.Session) error {
 		if err != nil {
 			return err
 		}
-		media = media[:0]
-		for _, channel := range channels {
-			media = append(media, channel.Medium)
-		}
+		media = api.All(channels, func(c alert.Channel) alert.Medium { return c.Medium })
 		if len(media) == 0 {
 			return alert.ErrNoChannel
 		}

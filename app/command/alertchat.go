@@ -9,6 +9,7 @@ import (
 	"baoco/app/command/session"
 	"baoco/app/command/terminal"
 	"baoco/app/delivery"
+	"baoco/web/api"
 
 	"github.com/urfave/cli/v2"
 )
@@ -32,11 +33,7 @@ func chatCommand() *cli.Command {
 }
 
 func chatNames() string {
-	names := make([]string, len(alert.ChatMedia))
-	for i, medium := range alert.ChatMedia {
-		names[i] = string(medium)
-	}
-	return strings.Join(names, "|")
+	return strings.Join(api.All(alert.ChatMedia, func(m alert.Medium) string { return string(m) }), "|")
 }
 
 func setAlertChat(c *cli.Context, s *session.Session, argument string) error {

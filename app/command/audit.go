@@ -7,6 +7,7 @@ import (
 	"baoco/app/audit"
 	"baoco/app/command/session"
 	"baoco/app/command/terminal"
+	"baoco/web/api"
 
 	"github.com/urfave/cli/v2"
 )
@@ -81,9 +82,4 @@ func listAudit(c *cli.Context, s *session.Session) error {
 	})
 }
 
-func nounIDs() (list []string) {
-	for _, n := range audit.Nouns {
-		list = append(list, n.ID)
-	}
-	return list
-}
+func nounIDs() []string { return api.All(audit.Nouns, func(n audit.Noun) string { return n.ID }) }

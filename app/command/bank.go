@@ -21,12 +21,8 @@ import (
 
 // bankFlag is --bank. It takes a name that providers use for a bank as well as its code.
 func bankFlag(f cli.StringFlag) cli.Flag {
-	var codes []string
-	for _, bank := range app.Banks() {
-		codes = append(codes, bank.Code)
-	}
 	f.Name = "bank"
-	return terminal.Suggest(f, codes...)
+	return terminal.Suggest(f, api.All(app.Banks(), func(b app.Bank) string { return b.Code })...)
 }
 
 func bankCommand() *cli.Command {

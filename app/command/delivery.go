@@ -164,10 +164,7 @@ func listDeliveries(c *cli.Context, s *session.Session) error {
 // printAttempts prints a list of attempts, and below it why some failed and what to
 // do. There is nothing to do if a later attempt or a resend was accepted.
 func printAttempts(c *cli.Context, s *session.Session, attempts []delivery.Attempt, total int64) error {
-	ids := make([]int64, len(attempts))
-	for i, a := range attempts {
-		ids[i] = a.Delivery.TransactionID
-	}
+	ids := api.All(attempts, func(a delivery.Attempt) int64 { return a.Delivery.TransactionID })
 	deliveries, err := s.Services.Deliveries.DeliveriesOf(c.Context, s.Account, ids)
 	why := explanations{}
 	table := terminal.Table{
@@ -254,8 +251,9 @@ func showDelivery(c *cli.Context, s *session.Session) error {
 	if err != nil {
 		return err
 	}
+	d, p, zone := a.Delivery, a.Payload, s.Services.Ledger.Zone()
 	if c.String("output") == "json" {
-		type delivery struct {
+		return terminal.Output(c, struct {
 			DeliveryID string            `json:"delivery_id"`
 			MessageID  string            `json:"message_id"`
 			State      app.DeliveryState `json:"state"`
@@ -263,16 +261,9 @@ func showDelivery(c *cli.Context, s *session.Session) error {
 			DueAt      *string           `json:"due_at"`
 			CreatedAt  string            `json:"created_at"`
 			History    []api.HistoryJSON `json:"history"`
-		}
-		d := a.Delivery
-		shown := delivery{strconv.FormatInt(d.ID, 10), d.MessageID(), d.State, d.Attempts, api.TimeOrNull(d.DueAt, s.Services.Ledger.Zone()),
-			app.FormatTime(d.CreatedAt, s.Services.Ledger.Zone()), nil}
-		for _, a := range attempts {
-			shown.History = append(shown.History, api.EncodeAttempt(a, s.Services.Ledger.Zone(), app.English))
-		}
-		return terminal.Output(c, shown, nil)
+		}{strconv.FormatInt(d.ID, 10), d.MessageID(), d.State, d.Attempts, api.TimeOrNull(d.DueAt, zone), app.FormatTime(d.CreatedAt, zone),
+			api.All(attempts, func(a delivery.Attempt) api.HistoryJSON { return api.EncodeAttempt(a, zone, app.English) })}, nil)
 	}
-	d, p := a.Delivery, a.Payload
 	w := c.App.Writer
 	fmt.Fprintf(w, "Delivery %d to webhook %d: %s, attempts made: %d\n", d.ID, d.WebhookID, d.State, d.Attempts)
 	fmt.Fprintf(w, "Transaction %s: %s %s VND, %s %s, %s\n%s\n\n", p.ID, p.TransferType, terminal.VND(p.TransferAmount), p.Gateway,

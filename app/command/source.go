@@ -141,11 +141,8 @@ func takers(option inbound.SourceOption) string {
 	return provider.Names(func(k provider.Kind) bool { return slices.Contains(k.Options, option) })
 }
 
-func providers() (list []app.Provider) {
-	for _, kind := range provider.Kinds {
-		list = append(list, kind.Provider)
-	}
-	return list
+func providers() []app.Provider {
+	return api.All(provider.Kinds, func(k provider.Kind) app.Provider { return k.Provider })
 }
 
 // auths are all methods of authentication; each kind of source has some of them.

@@ -134,10 +134,7 @@ func (t *tailing) next(ctx context.Context, newest int64) (more bool, err error)
 // print prints transactions up to the first one that is held back, and moves
 // since. It writes them at once, so that no line is cut in two.
 func (t *tailing) print(ctx context.Context, list []app.Transaction, hold bool) error {
-	ids := make([]int64, len(list))
-	for i, one := range list {
-		ids[i] = one.ID
-	}
+	ids := api.All(list, func(one app.Transaction) int64 { return one.ID })
 	deliveries, err := t.s.Services.Deliveries.DeliveriesOf(ctx, t.s.Account, ids)
 	if err != nil {
 		return err
