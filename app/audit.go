@@ -195,17 +195,25 @@ func (d AuditDetail) Changed(field string, from, to any) AuditDetail {
 	return d
 }
 
-// AuditNamed is the detail of what is called name.
-func AuditNamed(name string) AuditDetail { return AuditDetail{Name: CleanText(name, maxAuditText)} }
+// ChangedURL adds a URL that has changed without its query, which may hold a secret of the
+// receiver: even where nothing else of it has changed.
+func (d AuditDetail) ChangedURL(before, after string) AuditDetail {
+	if before != after {
+		d.Changes = append(d.Changes, AuditChange{"url", withoutQuery(before), withoutQuery(after)})
+	}
+	return d
+}
 
-// AuditURL is a URL without its query, which may hold a secret of the receiver.
-func AuditURL(url string) string {
+func withoutQuery(url string) string {
 	path, _, more := strings.Cut(url, "?")
 	if more {
 		path += "?…"
 	}
 	return CleanText(path, maxAuditText)
 }
+
+// AuditNamed is the detail of what is called name.
+func AuditNamed(name string) AuditDetail { return AuditDetail{Name: CleanText(name, maxAuditText)} }
 
 // AuditLine is one line of the audit log.
 type AuditLine struct {

@@ -88,6 +88,11 @@ func NotFound(en, vi string) *Error {
 	return &Error{Code: CodeNotFound, Text: Text{en, vi}}
 }
 
+// Conflict is the refusal of what doesn't go with how things stand.
+func Conflict(en, vi string) *Error {
+	return &Error{Code: CodeConflict, Text: Text{en, vi}}
+}
+
 // Refused is a failure with one sentence.
 func Refused(code Code, text Text) *Error {
 	return &Error{Code: code, Text: text}

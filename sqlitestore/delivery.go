@@ -30,7 +30,9 @@ func deliveryDest(d *delivery.Delivery) []any {
 		&d.ResendOf, &d.Test}
 }
 
-func scanDelivery(row scanner) (d delivery.Delivery, err error) { return d, row.Scan(deliveryDest(&d)...) }
+func scanDelivery(row scanner) (d delivery.Delivery, err error) {
+	return d, row.Scan(deliveryDest(&d)...)
+}
 
 // Backlogs goes from webhook to webhook in the index of the queue and reads only
 // the first due times of each.

@@ -437,4 +437,3 @@ func nullIfZero(id int64) any {
 	}
 	return id
 }
-

@@ -146,10 +146,8 @@ func auditWebhook(tx *tx, before, w delivery.Webhook) app.AuditDetail {
 		d = d.Changed("name", before.Name, w.Name).Changed("type", before.Type, w.Type).
 			Changed("is_active", before.IsActive, w.IsActive)
 	}
-	if w.URL != before.URL { // even where only what isn't shown of it has changed
-		d.Changes = append(d.Changes, app.AuditChange{Field: "url", From: app.AuditURL(before.URL), To: app.AuditURL(w.URL)})
-	}
-	d = d.Changed("code_prefix", strings.Join(before.CodePrefixes, ", "), strings.Join(w.CodePrefixes, ", ")).
+	d = d.ChangedURL(before.URL, w.URL).
+		Changed("code_prefix", strings.Join(before.CodePrefixes, ", "), strings.Join(w.CodePrefixes, ", ")).
 		Changed("code_only", before.CodeOnly, w.CodeOnly).
 		Changed("receiving_number", before.ReceivingNumber, w.ReceivingNumber)
 	if slices.Equal(before.BankAccountIDs, w.BankAccountIDs) {

@@ -186,10 +186,8 @@ func (s *Service) EndSecondFactor(ctx context.Context, u User, present string) (
 	}
 	account, err := s.ledger.Account(ctx, u.AccountID)
 	if err == nil && account.NeedsSecondFactor {
-		err = app.Refused(app.CodeConflict, app.Text{
-			EN: "The owner demands a second factor of everybody, so yours stays on. You can set up another app in place of this one.",
-			VI: "Chủ cửa hàng yêu cầu mọi người dùng bước xác thực thứ hai nên không tắt được. Bạn có thể cài ứng dụng khác thay cho ứng dụng này.",
-		})
+		err = app.Conflict("The owner demands a second factor of everybody, so yours stays on. You can set up another app in place of this one.",
+			"Chủ cửa hàng yêu cầu mọi người dùng bước xác thực thứ hai nên không tắt được. Bạn có thể cài ứng dụng khác thay cho ứng dụng này.")
 	}
 	if err != nil {
 		return u, err
@@ -207,8 +205,7 @@ func (s *Service) DemandSecondFactor(ctx context.Context, u User, demand bool, p
 		}
 	}
 	if demand && !u.SecondFactor {
-		return app.Refused(app.CodeConflict,
-			app.Text{EN: "Set up your own second factor first.", VI: "Trước hết hãy bật bước xác thực thứ hai cho chính bạn."})
+		return app.Conflict("Set up your own second factor first.", "Trước hết hãy bật bước xác thực thứ hai cho chính bạn.")
 	}
 	return s.store.SetNeedsSecondFactor(ctx, u.AccountID, demand)
 }
@@ -451,9 +448,8 @@ var (
 		app.Text{EN: "You have ten passkeys already. Remove one first.", VI: "Bạn đã có mười passkey. Hãy xoá bớt trước."})
 	// ErrLastFactor refuses to remove all that a user has of a second factor which the
 	// account demands.
-	ErrLastFactor error = app.Refused(app.CodeConflict, app.Text{
-		EN: "The owner demands a second factor of everybody, and this passkey is all that you have. Add another or an authenticator app first.",
-		VI: "Chủ cửa hàng yêu cầu mọi người dùng bước xác thực thứ hai, mà bạn chỉ có passkey này. " +
-			"Trước hết hãy thêm passkey khác hoặc ứng dụng xác thực.",
-	})
+	ErrLastFactor error = app.Conflict(
+		"The owner demands a second factor of everybody, and this passkey is all that you have. Add another or an authenticator app first.",
+		"Chủ cửa hàng yêu cầu mọi người dùng bước xác thực thứ hai, mà bạn chỉ có passkey này. Trước hết hãy thêm passkey khác hoặc ứng dụng "+
+			"xác thực.")
 )

@@ -295,19 +295,17 @@ func (l BankAccountLimit) Equal(other BankAccountLimit) bool {
 func (r Role) CanBeLimited() bool { return r == RoleAccountant || r == RoleCashier }
 
 // ErrNotLimited refuses to limit a user whose role sees what can't be cut.
-var ErrNotLimited error = app.Refused(app.CodeConflict, app.Text{
-	EN: "Only accountants and cashiers can be limited to some bank accounts. Owners do everything, and developers see what providers send " +
-		"and what the shop gets.",
-	VI: "Chỉ giới hạn được kế toán và thu ngân theo tài khoản ngân hàng. Chủ cửa hàng làm được mọi việc, còn lập trình viên xem được dữ " +
-		"liệu nhà cung cấp gửi đến và dữ liệu gửi cho cửa hàng.",
-})
+var ErrNotLimited error = app.Conflict(
+	"Only accountants and cashiers can be limited to some bank accounts. Owners do everything, and developers see what providers send and "+
+		"what the shop gets.",
+	"Chỉ giới hạn được kế toán và thu ngân theo tài khoản ngân hàng. Chủ cửa hàng làm được mọi việc, còn lập trình viên xem được dữ liệu "+
+		"nhà cung cấp gửi đến và dữ liệu gửi cho cửa hàng.")
 
 // ErrStillLimited refuses a role that can't be limited to a user who is.
-var ErrStillLimited error = app.Refused(app.CodeConflict, app.Text{
-	EN: "This user is limited to some bank accounts, and this role sees all of them. Let the user see all bank accounts first.",
-	VI: "Người này đang bị giới hạn theo tài khoản ngân hàng, mà vai trò này xem được mọi tài khoản. " +
-		"Hãy cho người này xem tất cả tài khoản trước.",
-})
+var ErrStillLimited error = app.Conflict(
+	"This user is limited to some bank accounts, and this role sees all of them. Let the user see all bank accounts first.",
+	"Người này đang bị giới hạn theo tài khoản ngân hàng, mà vai trò này xem được mọi tài khoản. Hãy cho người này xem tất cả tài khoản "+
+		"trước.")
 
 type limitKey struct{}
 
@@ -326,10 +324,8 @@ func LimitOf(ctx context.Context) BankAccountLimit {
 }
 
 // ErrLastOwner refuses to leave an account without an owner.
-var ErrLastOwner error = app.Refused(app.CodeConflict, app.Text{
-	EN: "This is the last owner. Make another user an owner first.",
-	VI: "Đây là chủ cửa hàng cuối cùng. Hãy chuyển một người dùng khác thành chủ cửa hàng trước.",
-})
+var ErrLastOwner error = app.Conflict("This is the last owner. Make another user an owner first.",
+	"Đây là chủ cửa hàng cuối cùng. Hãy chuyển một người dùng khác thành chủ cửa hàng trước.")
 
 // ErrNoUser says that an id names no user.
 var ErrNoUser error = app.NotFound("There is no user with this id.", "Không có người dùng với id này.")

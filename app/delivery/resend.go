@@ -211,5 +211,4 @@ func (s *Service) sweep() {
 }
 
 // errNotPending refuses to send what needs no attempt any more.
-var errNotPending error = app.Refused(app.CodeConflict,
-	app.Text{EN: "The delivery isn’t waiting any more.", VI: "Thông báo này không còn chờ nữa."})
+var errNotPending error = app.Conflict("The delivery isn’t waiting any more.", "Thông báo này không còn chờ nữa.")

@@ -423,10 +423,7 @@ func (s *Service) RotateSecret(ctx context.Context, accountID, id int64, in Secr
 func (s *Service) ActivateSecret(ctx context.Context, accountID, id int64, now time.Time) error {
 	_, err := s.store.ChangeSecrets(ctx, accountID, id, SecretsChange{Change: func(old Secrets) (Secrets, error) {
 		if old.Next == "" || !now.Before(old.OverlapTo) {
-			return old, app.Refused(app.CodeConflict, app.Text{
-				EN: "No rotated secret is waiting to be activated.",
-				VI: "Không có khoá bí mật mới nào đang chờ kích hoạt.",
-			})
+			return old, app.Conflict("No rotated secret is waiting to be activated.", "Không có khoá bí mật mới nào đang chờ kích hoạt.")
 		}
 		return Secrets{Current: old.Next, ChangedAt: now}, nil
 	}}, now)

@@ -138,15 +138,10 @@ func (s *Service) CatchUpSource(ctx context.Context, accountID, id int64, now ti
 	case err != nil:
 		return CaughtUp{}, err
 	case source.APIKey == "":
-		return CaughtUp{}, app.Refused(app.CodeConflict, app.Text{
-			EN: "This source has no API key, so there is no list to sync.",
-			VI: "Nguồn này chưa có khoá API nên không đồng bộ được.",
-		})
+		return CaughtUp{}, app.Conflict("This source has no API key, so there is no list to sync.",
+			"Nguồn này chưa có khoá API nên không đồng bộ được.")
 	case !s.catchUps.begin(id, now, false):
-		return CaughtUp{}, app.Refused(app.CodeConflict, app.Text{
-			EN: "This source is already syncing.",
-			VI: "Nguồn này đang được đồng bộ.",
-		})
+		return CaughtUp{}, app.Conflict("This source is already syncing.", "Nguồn này đang được đồng bộ.")
 	}
 	result := s.catchUp(ctx, source, now)
 	return result, result.Err

@@ -365,10 +365,8 @@ var ErrSumTooLarge error = &app.Error{
 }
 
 // ErrEventConflict refuses an event id that names another transaction.
-var ErrEventConflict error = app.Refused(app.CodeConflict, app.Text{
-	EN: "A transaction with this id is recorded with another amount, direction or account.",
-	VI: "Giao dịch với id này đã được ghi nhận với số tiền, loại giao dịch hoặc tài khoản khác.",
-})
+var ErrEventConflict error = app.Conflict("A transaction with this id is recorded with another amount, direction or account.",
+	"Giao dịch với id này đã được ghi nhận với số tiền, loại giao dịch hoặc tài khoản khác.")
 
 // RetryInbound reads the body of an inbound event again, with the kinds of
 // today, and records what can be recorded now. CodeConflict for a record by
@@ -379,10 +377,8 @@ func (s *Service) RetryInbound(ctx context.Context, accountID, eventID int64, no
 		return Recording{}, err
 	}
 	if event.Channel == app.ChannelHand || event.Channel == app.ChannelFile {
-		return Recording{}, app.Refused(app.CodeConflict, app.Text{
-			EN: "This was recorded by hand or came with a file; there is nothing to read again.",
-			VI: "Lần nhận này được ghi tay hoặc đến từ một tệp, không có gì để đọc lại.",
-		})
+		return Recording{}, app.Conflict("This was recorded by hand or came with a file; there is nothing to read again.",
+			"Lần nhận này được ghi tay hoặc đến từ một tệp, không có gì để đọc lại.")
 	}
 	call := Call{
 		AccountID: accountID, Source: source, Channel: event.Channel, Body: event.Body, ReceivedAt: event.ReceivedAt,

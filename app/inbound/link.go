@@ -158,10 +158,8 @@ func (s *Service) LinkInbound(ctx context.Context, accountID int64, in EventLink
 var RestFollows = app.Text{EN: " The rest is being recorded.", VI: " Phần còn lại đang được ghi nhận."}
 
 // ErrNothingUnassigned refuses to link an event without unassigned items.
-var ErrNothingUnassigned error = app.Refused(app.CodeConflict, app.Text{
-	EN: "Nothing of this event is unassigned.",
-	VI: "Lần nhận này không có giao dịch nào của tài khoản chưa liên kết.",
-})
+var ErrNothingUnassigned error = app.Conflict("Nothing of this event is unassigned.",
+	"Lần nhận này không có giao dịch nào của tài khoản chưa liên kết.")
 
 // ErrSourceIsForOther refuses a bank account that the source isn't for.
 func ErrSourceIsForOther(bankAccountID int64) error {

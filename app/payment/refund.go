@@ -42,10 +42,9 @@ const MaxRefunds = 10_000
 const refundable = 90 * 24 * time.Hour
 
 // ErrNoRefund says that money out isn't what gives this money in back.
-var ErrNoRefund error = app.Refused(app.CodeConflict, app.Text{
-	EN: "This can’t be a refund of that: it must be money out within 90 days after the money in, of no more than is left of it.",
-	VI: "Không thể ghi là hoàn tiền: phải là tiền ra trong 90 ngày sau khoản tiền vào, và không lớn hơn phần chưa hoàn.",
-})
+var ErrNoRefund error = app.Conflict(
+	"This can’t be a refund of that: it must be money out within 90 days after the money in, of no more than is left of it.",
+	"Không thể ghi là hoàn tiền: phải là tiền ra trong 90 ngày sau khoản tiền vào, và không lớn hơn phần chưa hoàn.")
 
 // MayRefund refuses what can't be a refund. refunded is how much of the money in was refunded before.
 func MayRefund(out, in app.Transaction, refunded int64) error {

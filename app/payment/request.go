@@ -230,47 +230,30 @@ var ErrNoRequest error = app.NotFound("There is no payment request with this id.
 
 // Refusals of payment requests.
 var (
-	ErrNoPattern error = app.Refused(app.CodeConflict, app.Text{
-		EN: "This account has no code pattern yet. Create one first: a payment request gets its code by it.",
-		VI: "Tài khoản này chưa có mẫu mã thanh toán. Hãy tạo mẫu trước: yêu cầu thanh toán lấy mã theo mẫu đó.",
-	})
+	ErrNoPattern error = app.Conflict("This account has no code pattern yet. Create one first: a payment request gets its code by it.",
+		"Tài khoản này chưa có mẫu mã thanh toán. Hãy tạo mẫu trước: yêu cầu thanh toán lấy mã theo mẫu đó.")
 	ErrCodeTaken error = app.Refused(app.CodeAlreadyExists, app.Text{
 		EN: "Another payment request has this code, or had it in the last 30 days.",
 		VI: "Mã này đang dùng cho một yêu cầu thanh toán khác, hoặc mới dùng trong 30 ngày qua.",
 	})
-	ErrNoFreeCode error = app.Refused(app.CodeConflict, app.Text{
-		EN: "The codes of this pattern are used up for now. Create a pattern with longer codes.",
-		VI: "Mẫu này tạm hết mã. Hãy tạo thêm mẫu có mã dài hơn.",
-	})
-	ErrNoFreeAmount error = app.Refused(app.CodeConflict, app.Text{
-		EN: "Every distinct amount near this one is asked for already. Create the request without one.",
-		VI: "Mọi số tiền riêng gần số tiền này đều đang được dùng. Hãy tạo yêu cầu không dùng số tiền riêng.",
-	})
-	ErrToInactive error = app.Refused(app.CodeConflict, app.Text{
-		EN: "This bank account is switched off: your shop would not be notified of the payment. Switch it on first.",
-		VI: "Tài khoản ngân hàng này đang tắt nên cửa hàng sẽ không được báo khi khách trả. Hãy bật lại trước.",
-	})
-	ErrEnded error = app.Refused(app.CodeConflict, app.Text{
-		EN: "Nothing is to be paid: this payment request is paid, cancelled or expired, or its bank account is unlinked or switched off.",
-		VI: "Không còn gì phải trả: yêu cầu thanh toán này đã đủ tiền, đã huỷ hoặc hết hạn, hoặc tài khoản ngân hàng đã huỷ " +
-			"liên kết hay đang tắt.",
-	})
-	ErrIsPaid error = app.Refused(app.CodeConflict, app.Text{
-		EN: "This payment request is paid already.",
-		VI: "Yêu cầu thanh toán này đã đủ tiền.",
-	})
-	ErrNotMoneyIn error = app.Refused(app.CodeConflict, app.Text{
-		EN: "Only money in can be matched with a payment request.",
-		VI: "Chỉ tiền vào mới ghép được với yêu cầu thanh toán.",
-	})
-	ErrNotUnmatched error = app.Refused(app.CodeConflict, app.Text{
-		EN: "This transaction is not unmatched money: it has a payment request, or is no money in since the first one.",
-		VI: "Giao dịch này không phải tiền chưa ghép: đã có yêu cầu, hoặc không phải tiền vào kể từ yêu cầu đầu tiên.",
-	})
-	ErrNotMatched error = app.Refused(app.CodeConflict, app.Text{
-		EN: "This transaction is not matched with this payment request.",
-		VI: "Giao dịch này không được ghép với yêu cầu thanh toán này.",
-	})
+	ErrNoFreeCode error = app.Conflict("The codes of this pattern are used up for now. Create a pattern with longer codes.",
+		"Mẫu này tạm hết mã. Hãy tạo thêm mẫu có mã dài hơn.")
+	ErrNoFreeAmount error = app.Conflict("Every distinct amount near this one is asked for already. Create the request without one.",
+		"Mọi số tiền riêng gần số tiền này đều đang được dùng. Hãy tạo yêu cầu không dùng số tiền riêng.")
+	ErrToInactive error = app.Conflict(
+		"This bank account is switched off: your shop would not be notified of the payment. Switch it on first.",
+		"Tài khoản ngân hàng này đang tắt nên cửa hàng sẽ không được báo khi khách trả. Hãy bật lại trước.")
+	ErrEnded error = app.Conflict(
+		"Nothing is to be paid: this payment request is paid, cancelled or expired, or its bank account is unlinked or switched off.",
+		"Không còn gì phải trả: yêu cầu thanh toán này đã đủ tiền, đã huỷ hoặc hết hạn, hoặc tài khoản ngân hàng đã huỷ liên kết hay đang tắt.")
+	ErrIsPaid     error = app.Conflict("This payment request is paid already.", "Yêu cầu thanh toán này đã đủ tiền.")
+	ErrNotMoneyIn error = app.Conflict("Only money in can be matched with a payment request.",
+		"Chỉ tiền vào mới ghép được với yêu cầu thanh toán.")
+	ErrNotUnmatched error = app.Conflict(
+		"This transaction is not unmatched money: it has a payment request, or is no money in since the first one.",
+		"Giao dịch này không phải tiền chưa ghép: đã có yêu cầu, hoặc không phải tiền vào kể từ yêu cầu đầu tiên.")
+	ErrNotMatched error = app.Conflict("This transaction is not matched with this payment request.",
+		"Giao dịch này không được ghép với yêu cầu thanh toán này.")
 )
 
 // ErrMatchedAlready refuses to count a transfer twice.

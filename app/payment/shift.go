@@ -131,7 +131,5 @@ const BillExpiry = 30 * time.Minute
 var ErrNoShift error = app.NotFound("There is no shift with this id.", "Không có ca với id này.")
 
 // ErrShiftClosed refuses to close a shift twice.
-var ErrShiftClosed error = app.Refused(app.CodeConflict, app.Text{
-	EN: "This shift is closed already, perhaps on another device. Nothing was changed.",
-	VI: "Ca này đã được đóng, có thể trên thiết bị khác. Chưa có gì thay đổi.",
-})
+var ErrShiftClosed error = app.Conflict("This shift is closed already, perhaps on another device. Nothing was changed.",
+	"Ca này đã được đóng, có thể trên thiết bị khác. Chưa có gì thay đổi.")

@@ -115,21 +115,15 @@ type Take struct {
 }
 
 // ErrAside refuses to take what was put aside.
-var ErrAside error = app.Refused(app.CodeConflict, app.Text{
-	EN: "This money was put aside: it belongs to no order. Nothing was matched.",
-	VI: "Khoản này đã được để riêng vì không thuộc đơn nào. Chưa ghép gì.",
-})
+var ErrAside error = app.Conflict("This money was put aside: it belongs to no order. Nothing was matched.",
+	"Khoản này đã được để riêng vì không thuộc đơn nào. Chưa ghép gì.")
 
 // Refusals of Take.
 var (
-	errNotOffered error = app.Refused(app.CodeConflict, app.Text{
-		EN: "This money is no longer for this bill: the bill has changed, or the money has. Nothing was matched.",
-		VI: "Khoản này không còn khớp với đơn: đơn hoặc khoản tiền đã thay đổi. Chưa ghép gì.",
-	})
-	errTakenBefore error = app.Refused(app.CodeConflict, app.Text{
-		EN: "Somebody has just matched this money with another bill. Nothing was matched here.",
-		VI: "Khoản này vừa được ghép với đơn khác. Đơn này chưa được ghép gì.",
-	})
+	errNotOffered error = app.Conflict("This money is no longer for this bill: the bill has changed, or the money has. Nothing was matched.",
+		"Khoản này không còn khớp với đơn: đơn hoặc khoản tiền đã thay đổi. Chưa ghép gì.")
+	errTakenBefore error = app.Conflict("Somebody has just matched this money with another bill. Nothing was matched here.",
+		"Khoản này vừa được ghép với đơn khác. Đơn này chưa được ghép gì.")
 	errOwnerMatches error = app.Refused(app.CodeForbidden, app.Text{
 		EN: "In this shop an owner matches money without a code. Ask the owner.",
 		VI: "Ở cửa hàng này, tiền không có mã do chủ cửa hàng ghép. Hãy nhờ chủ cửa hàng.",
