@@ -83,11 +83,8 @@ func (s *Store) scanAlertChannel(row scanner) (alert.Channel, error) {
 }
 
 func (s *Store) AlertChannels(ctx context.Context, accountID int64) ([]alert.Channel, error) {
-	where, args := ``, []any{}
-	if accountID != 0 {
-		where, args = ` WHERE c.account_id = ?`, []any{accountID}
-	}
-	return readAll(ctx, s, s.scanAlertChannel, `SELECT `+alertChannelColumns+alertChannelFrom+where+` ORDER BY c.id`, args...)
+	return readAll(ctx, s, s.scanAlertChannel, `SELECT `+alertChannelColumns+alertChannelFrom+` WHERE ? IN (0, c.account_id) ORDER BY c.id`,
+		accountID)
 }
 
 func (s *Store) SetAlertChannel(ctx context.Context, c alert.Channel) (alert.Channel, error) {

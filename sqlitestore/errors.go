@@ -18,9 +18,9 @@ import (
 // failure that may pass becomes app.CodeUnavailable and damage becomes ErrDamaged. What is
 // translated already stays as it is.
 func storageError(err error) error {
-	var known *app.Error
+	_, known := errors.AsType[*app.Error](err)
 	switch {
-	case err == nil, errors.As(err, &known), errors.Is(err, ErrDamaged):
+	case err == nil, known, errors.Is(err, ErrDamaged):
 		return err
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.Is(err, errClosed), errors.Is(err, errBroken),
 		errors.Is(err, ErrTaken):
@@ -39,22 +39,20 @@ func storageError(err error) error {
 	return err
 }
 
-// primaryCode is SQLite's result code without its extension, 0 where err is
-// not SQLite's.
-func primaryCode(err error) int {
-	var e *sqlite.Error
-	if errors.As(err, &e) {
-		return e.Code() & 0xff
+// resultCode is SQLite's result code, 0 where err is not SQLite's.
+func resultCode(err error) int {
+	if e, ok := errors.AsType[*sqlite.Error](err); ok {
+		return e.Code()
 	}
 	return 0
 }
 
+// primaryCode is the result code without its extension.
+func primaryCode(err error) int { return resultCode(err) & 0xff }
+
 // isSearchDamage reports that the search index is damaged, which is the only virtual
 // table. Only the statement that used it has failed.
-func isSearchDamage(err error) bool {
-	var e *sqlite.Error
-	return errors.As(err, &e) && e.Code() == sqlite3.SQLITE_CORRUPT_VTAB
-}
+func isSearchDamage(err error) bool { return resultCode(err) == sqlite3.SQLITE_CORRUPT_VTAB }
 
 // isRefusedWrite reports that the user may not write the file or a log beside it, or
 // that the disk is read-only.
@@ -79,15 +77,11 @@ func UnitAdvice(err error, dir string) error {
 // isFatal reports an error after which the connection can't be trusted: the device
 // failed or the file is damaged. A full disk isn't fatal.
 func isFatal(err error) bool {
-	var e *sqlite.Error
-	if !errors.As(err, &e) {
-		return false
-	}
-	switch e.Code() & 0xff {
+	switch primaryCode(err) {
 	case sqlite3.SQLITE_IOERR:
 		// Growing the shared memory file fails with an I/O error of its own on
 		// a full disk.
-		return e.Code() != sqlite3.SQLITE_IOERR_SHMSIZE
+		return resultCode(err) != sqlite3.SQLITE_IOERR_SHMSIZE
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
 		return !isSearchDamage(err)
 	}

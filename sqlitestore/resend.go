@@ -65,7 +65,7 @@ func (s *Store) ResendMany(ctx context.Context, accountID int64, historyIDs []in
 				continue
 			}
 			seen[original.ID] = true
-			if refused := (*app.Error)(nil); errors.As(err, &refused) {
+			if refused, ok := errors.AsType[*app.Error](err); ok {
 				r.Refused = append(r.Refused, delivery.RefusedResend{HistoryID: historyID, Err: refused})
 				continue
 			}

@@ -222,9 +222,6 @@ func findKey(contents inspected, named string, others ...string) (path string, k
 	}
 	for _, path := range others {
 		sealer, err := readKey(path)
-		if errors.Is(err, ErrKey) && named == "" {
-			continue
-		}
 		if err == nil && !sealer.fits(contents.keyCheck) {
 			err = ErrKey
 		}

@@ -329,7 +329,7 @@ func (p *pushes) end(sent Push, err error, now time.Time) bool {
 
 // removeGone removes a phone of which its push service said that it is gone.
 func (s *Service) removeGone(ctx context.Context, p Phone, sent error, now time.Time) error {
-	if e := (*Error)(nil); !errors.As(sent, &e) || !e.Gone {
+	if e, known := errors.AsType[*Error](sent); !known || !e.Gone {
 		return nil
 	}
 	ctx = app.ActingAs(context.WithoutCancel(ctx), app.Actor{Way: app.WayServer, At: now})

@@ -78,19 +78,12 @@ func (s *Service) ResendMany(ctx context.Context, accountID int64, historyIDs []
 		return ResendResult{}, errTooManyResends
 	}
 	r, err := s.store.ResendMany(ctx, accountID, historyIDs, key, now)
-	if err != nil {
-		return ResendResult{}, err
-	}
 	var webhooks []int64
-	seen := map[int64]bool{}
 	for _, d := range r.Deliveries {
-		if !seen[d.WebhookID] {
-			seen[d.WebhookID] = true
-			webhooks = append(webhooks, d.WebhookID)
-		}
+		webhooks = append(webhooks, d.WebhookID)
 	}
-	s.Wake(webhooks, nil)
-	return r, nil
+	s.Wake(ordered(webhooks), nil)
+	return r, err
 }
 
 // ResendFailed resends the failed deliveries of a filter: all of them if
@@ -122,11 +115,10 @@ var errTooManyResends error = app.InvalidField("id", "names more than 500 record
 // retry schedule.
 func (s *Service) Resend(ctx context.Context, accountID, historyID int64, key app.IdempotencyKey, now time.Time) (Delivery, error) {
 	d, err := s.store.Resend(ctx, accountID, historyID, key, now)
-	if err != nil {
-		return Delivery{}, err
+	if err == nil {
+		s.Wake([]int64{d.WebhookID}, nil)
 	}
-	s.Wake([]int64{d.WebhookID}, nil)
-	return d, nil
+	return d, err
 }
 
 // ReplayCreate names the failed deliveries of a webhook that are to be resent.
@@ -140,13 +132,10 @@ type ReplayCreate struct {
 // gives how many.
 func (s *Service) Replay(ctx context.Context, accountID int64, in ReplayCreate, now time.Time) (int, error) {
 	n, err := s.store.Replay(ctx, accountID, in, now)
-	if err != nil {
-		return 0, err
-	}
-	if n > 0 {
+	if err == nil && n > 0 {
 		s.Wake([]int64{in.WebhookID}, nil)
 	}
-	return n, nil
+	return n, err
 }
 
 // errWebhookDeleted refuses a resend to a webhook that is gone.

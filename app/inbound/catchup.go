@@ -155,8 +155,8 @@ func (s *Service) catchUp(ctx context.Context, source Source, now time.Time) (re
 	for more := true; more; result.Pages++ {
 		page, err := s.readPage(ctx, source, now)
 		if err != nil {
-			var fault *PollError
-			if !errors.As(err, &fault) || stopped(ctx, result.Pages) {
+			fault, known := errors.AsType[*PollError](err)
+			if !known || stopped(ctx, result.Pages) {
 				return result
 			}
 			notBefore = now.Add(fault.RetryAfter)
@@ -188,8 +188,7 @@ func stopped(ctx context.Context, pages int) bool {
 // read.
 func (s *Service) readPage(ctx context.Context, source Source, now time.Time) (page PolledPage, err error) {
 	err = app.Protected(func() (err error) { page, err = s.config.Poll(ctx, source, source.Progress, now); return err })
-	var panicked *app.PanicError
-	if errors.As(err, &panicked) {
+	if _, panicked := errors.AsType[*app.PanicError](err); panicked {
 		err = &PollError{Fault: PollUnreadable, Err: err}
 	}
 	return page, err

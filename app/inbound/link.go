@@ -147,11 +147,8 @@ func (s *Service) LinkInbound(ctx context.Context, accountID int64, in EventLink
 		return EventLinkResult{}, err
 	}
 	result, err := s.store.LinkInbound(ctx, accountID, in, s.zone, now)
-	if err != nil {
-		return EventLinkResult{}, err
-	}
 	s.deliveries.Wake(result.Webhooks, nil)
-	return result, nil
+	return result, err
 }
 
 // RestFollows says that the rest of a link is recorded without anybody's help.

@@ -318,9 +318,7 @@ type RepeatSettle struct {
 // CodeConflict where there is no such item, or are several.
 func (s *Service) SettleRepeat(ctx context.Context, accountID int64, in RepeatSettle, now time.Time) (Settled, error) {
 	settled, err := s.store.SettleRepeat(ctx, accountID, in, s.zone, now)
-	if err == nil {
-		s.deliveries.Wake(settled.Webhooks, nil)
-	}
+	s.deliveries.Wake(settled.Webhooks, nil)
 	return settled, err
 }
 
@@ -335,9 +333,7 @@ type ReportPart struct {
 // was parted.
 func (s *Service) PartReport(ctx context.Context, accountID int64, in ReportPart, now time.Time) (Settled, error) {
 	settled, err := s.store.PartReport(ctx, accountID, in, s.zone, now)
-	if err == nil {
-		s.deliveries.Wake(settled.Webhooks, nil)
-	}
+	s.deliveries.Wake(settled.Webhooks, nil)
 	return settled, err
 }
 
