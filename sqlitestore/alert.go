@@ -132,7 +132,6 @@ func (s *Store) SetMonthReport(ctx context.Context, accountID int64, medium aler
 	})
 }
 
-// txAlertChannel finds the channel of a medium.
 func txAlertChannel(tx *tx, accountID int64, medium alert.Medium) int64 {
 	return find(tx, alert.ErrNoChannel, scanOne[int64], `SELECT id FROM alert_channels WHERE account_id = ? AND medium = ?`, accountID,
 		string(medium))

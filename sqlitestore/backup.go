@@ -118,7 +118,6 @@ func (s *Store) ScheduledBackup(ctx context.Context, schedule upkeep.BackupSched
 	return made.Backup, err
 }
 
-// dailyDir is where daily backups go.
 func (s *Store) dailyDir() string { return filepath.Join(filepath.Dir(s.path), "backups") }
 
 // checkedCopy makes the copy and checks it as a restore does.
@@ -187,7 +186,6 @@ func checkNoLog(path string) error {
 	}
 }
 
-// backupPrefix is what the names of dated backups begin with.
 func (s *Store) backupPrefix(t BackupTarget) string {
 	prefix := strings.TrimSuffix(filepath.Base(s.path), ".db") + "-"
 	if t.Scheduled {

@@ -92,7 +92,6 @@ func paidTo(tx *tx, accountID, only int64, number string) []app.BankAccount {
 	return list
 }
 
-// auditBankAccount names a bank account in the audit log.
 func auditBankAccount(b app.BankAccount) app.AuditDetail {
 	return app.AuditNamed(b.Bank + " " + b.AccountNumber)
 }

@@ -98,7 +98,6 @@ func (w *writer) giveWay() {
 	}
 }
 
-// checkpointed returns the error of the last checkpoint.
 func (w *writer) checkpointed() error {
 	if err := w.checkpointErr.Load(); err != nil {
 		return *err

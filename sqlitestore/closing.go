@@ -110,7 +110,6 @@ func (s *Store) Cash(ctx context.Context, accountID int64, first, last app.Day) 
 		`SELECT day, amount, note FROM book_cash WHERE account_id = ? AND day BETWEEN ? AND ? ORDER BY day`, accountID, int64(first), int64(last))
 }
 
-// refuseClosed refuses a day that is closed.
 func refuseClosed(tx *tx, accountID int64, day app.Day) {
 	_, last := txClosings(tx, accountID)
 	tx.refuse(last.Number > 0 && day <= last.Through, book.ErrClosed)

@@ -88,7 +88,6 @@ func noteLink(tx *tx, bankAccountID, eventID int64, notify inbound.NotifyOnLink,
 		VALUES (?, ?, ?, ?, 0)`, bankAccountID, eventID, int(notify), now.Unix())
 }
 
-// unfinishedLink is a row of unfinished_links.
 type unfinishedLink struct {
 	event    int64
 	notify   inbound.NotifyOnLink

@@ -117,7 +117,6 @@ func ownerOf(path string) (uid int, exists bool) {
 	return int(stat.Uid), true
 }
 
-// linksOf is the number of hard links of a file.
 func linksOf(info os.FileInfo) uint64 {
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
 		return uint64(stat.Nlink)

@@ -229,7 +229,6 @@ func fittingKey(path, keyCheck string) string {
 	return ""
 }
 
-// sealedTable is a table with secrets under the key.
 type sealedTable struct {
 	name    string
 	about   string // SQL: name, provider and medium of a row, and whether anybody misses its secrets

@@ -104,7 +104,6 @@ func (m paymentMatch) keepLater(tx *tx, t app.Transaction, now time.Time) {
 	m.keep(tx, t, now)
 }
 
-// keepReceived writes what has come for a request.
 func keepReceived(tx *tx, r payment.Request) {
 	tx.exec(`UPDATE payment_requests SET received = ?, transfers = ?, paid_at = ?, late = ? WHERE id = ?`, r.Received, r.Transfers,
 		unixOrNull(r.PaidAt), r.Late, r.ID)
@@ -233,7 +232,6 @@ func (s *Store) CreatePaymentRequest(ctx context.Context, r payment.Request, cho
 	})
 }
 
-// paymentChoices reads what a new request is chosen by.
 func paymentChoices(ctx context.Context, tx *tx, r payment.Request) payment.Choices {
 	return payment.Choices{
 		Account:         txAccount(tx, r.AccountID),

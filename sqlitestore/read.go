@@ -233,7 +233,6 @@ func (c *conditions) add(clause string, args ...any) {
 	c.args = append(c.args, args...)
 }
 
-// addIf adds a clause if that is wanted.
 func (c *conditions) addIf(wanted bool, clause string, args ...any) {
 	if wanted {
 		c.add(clause, args...)
@@ -310,7 +309,6 @@ func shownBankAccount(ctx context.Context) func(row scanner) (app.BankAccount, e
 	}
 }
 
-// scanOne scans a row of one column.
 func scanOne[T any](row scanner) (value T, err error) {
 	err = row.Scan(&value)
 	return value, err
@@ -332,7 +330,6 @@ func readAll[T any](ctx context.Context, s *Store, scan func(scanner) (T, error)
 	return collect(rows, err, scan)
 }
 
-// readMap reads all rows of a query as keys and values.
 func readMap[K comparable, V any](
 	ctx context.Context, s *Store, scan func(scanner) (K, V, error), query string, args ...any,
 ) (map[K]V, error) {

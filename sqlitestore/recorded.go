@@ -109,7 +109,6 @@ func scanKnown(row scanner, k *inbound.RecordedAs, before ...any) error {
 	return err
 }
 
-// remember stores the event id of an element.
 func (r *recorder) remember(e inbound.Incoming, transactionID, itemID int64, merged bool) {
 	r.tx.exec(`INSERT INTO event_ids (account_id, source_id, channel, event_id, transaction_id, item_id, merged)
 		VALUES (?, ?, ?, ?, ?, ?, ?)`,

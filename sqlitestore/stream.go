@@ -154,7 +154,6 @@ func (s *Store) CreateStream(
 	return c.Stream, c.made, err
 }
 
-// mayCreateStream refuses a stream that can't be made.
 func mayCreateStream(tx *tx, st stream.Stream) {
 	if st.BankAccountID != 0 {
 		linkedBankAccount(tx, st.AccountID, st.BankAccountID)

@@ -6,7 +6,6 @@ import "baoco/app"
 // (see [app.TransactionStates]). The argument id is the SQL expression of the
 // transaction's id.
 
-// lastFailed is true if the last delivery to some webhook failed.
 func lastFailed(id string) string { return hasDelivery(id, "= 2 AND "+noneLater) }
 
 // noneLater is true if no delivery of the transaction to the same webhook came after

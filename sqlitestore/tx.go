@@ -184,7 +184,6 @@ func findValue[T any](t *tx, query string, args ...any) T {
 	return find(t, nil, scanOne[T], query, args...)
 }
 
-// findAll reads all rows of a query.
 func findAll[T any](t *tx, scan func(scanner) (T, error), query string, args ...any) []T {
 	all, err := queryAll(t, scan, query, args...)
 	t.fail(err)
@@ -233,7 +232,6 @@ func (t *tx) queryRow(query string, args ...any) scanner {
 	return oneRow{rows}
 }
 
-// queryAll reads all rows of a query.
 func queryAll[T any](tx *tx, scan func(scanner) (T, error), query string, args ...any) ([]T, error) {
 	rows, err := tx.query(query, args...)
 	return collect(rows, err, scan)

@@ -201,7 +201,6 @@ func (s *Store) LimitUser(ctx context.Context, accountID, id int64, limit access
 	})
 }
 
-// auditLimit names the bank accounts of a limit in the audit log.
 func auditLimit(tx *tx, limit access.BankAccountLimit) string {
 	if !limit.On {
 		return "all"
@@ -226,7 +225,6 @@ func txUser(tx *tx, accountID, id int64) access.User {
 	return find(tx, access.ErrNoUser, columnsOnly(scanUser), `SELECT `+userColumns+` FROM users WHERE account_id = ? AND id = ?`, accountID, id)
 }
 
-// keepOwner refuses to lose the only owner of the account.
 func keepOwner(tx *tx, u access.User) {
 	others := findValue[bool](tx, `SELECT EXISTS (SELECT 1 FROM users WHERE account_id = ? AND role = 'owner' AND id <> ?)`, u.AccountID, u.ID)
 	tx.refuse(u.Role == access.RoleOwner && !others, access.ErrLastOwner)

@@ -70,7 +70,6 @@ func (s *Store) CreateWebhook(ctx context.Context, w delivery.Webhook, sealed de
 	return c.webhook, c.made, err
 }
 
-// mayCreateWebhook refuses a webhook that can't be made.
 func mayCreateWebhook(tx *tx, w delivery.Webhook, now time.Time) {
 	for _, id := range w.BankAccountIDs {
 		linkedBankAccount(tx, w.AccountID, id)
@@ -160,7 +159,6 @@ func auditWebhook(tx *tx, before, w delivery.Webhook) app.AuditDetail {
 	return d.Changed("bank_accounts", from, auditLimit(tx, access.BankAccountLimit{On: w.BankAccountIDs != nil, IDs: w.BankAccountIDs}))
 }
 
-// setHeaders replaces the own headers of a webhook.
 func (s *Store) setHeaders(tx *tx, w *delivery.Webhook, headers []delivery.Header) error {
 	w.HeaderNames = nil
 	for _, h := range headers {
@@ -177,7 +175,6 @@ func (s *Store) setHeaders(tx *tx, w *delivery.Webhook, headers []delivery.Heade
 	return tx.exec(`UPDATE webhooks SET header_names = ?, headers = ? WHERE id = ?`, lines(w.HeaderNames), sealed, w.ID)
 }
 
-// setWebhookBankAccounts replaces the bank accounts that a webhook is limited to.
 func setWebhookBankAccounts(tx *tx, w delivery.Webhook) error {
 	var first any
 	var others []int64

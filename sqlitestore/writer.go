@@ -227,7 +227,6 @@ func (w *writer) tryCommit(batch []*write) error {
 	return err
 }
 
-// errPartlyDone says that a job failed and left writes in the transaction.
 var errPartlyDone = errors.New("a job failed after it had written something")
 
 func (w *writer) runBatch(batch []*write, savepoints bool) error {

@@ -371,7 +371,6 @@ func (s *Service) inboundAttention(ctx context.Context, accountID int64, _ time.
 	return list, nil
 }
 
-// bankAttention lists the bank accounts in error.
 func (s *Service) bankAttention(ctx context.Context, accountID int64, _ time.Time) (list []Attention, _ error) {
 	banks, err := s.rooms.Ledger.BankAccounts(ctx, accountID)
 	if err != nil {
@@ -467,7 +466,6 @@ func (s *Service) codesAttention(ctx context.Context, accountID int64, now time.
 	return list, err
 }
 
-// alertAttention lists the alert channels that don't get through.
 func (s *Service) alertAttention(ctx context.Context, accountID int64, _ time.Time) (list []Attention, _ error) {
 	channels, err := s.AlertChannels(ctx, accountID)
 	for _, c := range channels {

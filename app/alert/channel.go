@@ -121,7 +121,6 @@ func (c Channel) WithoutSettings() Channel {
 	return c
 }
 
-// attentionKey is the key of the Attention about the channel's own failure.
 func (c Channel) attentionKey() string { return "alert " + string(c.Medium) }
 
 // Secrets lists the texts that no log, error or page may repeat.

@@ -155,7 +155,6 @@ func (f *PaymentFeed) attempted(m Message, last int64, err error, now time.Time)
 	return f.Sending.attempted(m, feedRetries, err, now)
 }
 
-// paymentWriter writes payments for people.
 type paymentWriter struct {
 	lang    app.Lang
 	zone    *time.Location
@@ -205,7 +204,6 @@ func (w *paymentWriter) message(medium Medium, payments []app.Transaction) (_ Me
 		n
 }
 
-// line is a payment in one line.
 func (w *paymentWriter) line(t app.Transaction) string {
 	at := t.Time.In(w.zone)
 	when := at.Format("15:04")

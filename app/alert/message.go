@@ -173,7 +173,6 @@ func (s *Service) alertMessage(ctx context.Context, c Channel, n alertNews, in u
 // characters.
 const shownAlerts = 10
 
-// alertWriter gathers the items of a message.
 type alertWriter struct {
 	lang   app.Lang
 	zone   *time.Location
@@ -239,7 +238,6 @@ func alertTest(lang app.Lang, medium Medium, channels string) Message {
 	return m
 }
 
-// settle updates the message after a try.
 func (m *Message) settle(err error) {
 	var e *Error
 	switch m.Sent = err == nil; {

@@ -179,7 +179,6 @@ func (s *Service) PaymentPushes(ctx context.Context, now time.Time) ([]Push, err
 	return list, nil
 }
 
-// rings tells whether a phone rings for a payment.
 func (p Phone) rings(t app.Transaction) bool {
 	return p.Payments && p.AccountID == t.AccountID && t.Amount >= p.Least && (p.BankAccountID == 0 || p.BankAccountID == t.BankAccountID) &&
 		(!p.Limited || slices.Contains(p.BankAccounts, t.BankAccountID) && (p.ReceivingNumber == "" || p.ReceivingNumber == t.ReceivingNumber))
@@ -193,7 +192,6 @@ type notice struct {
 	Tag   string `json:"tag,omitempty"` // it takes the place of the notice with the same one
 }
 
-// push is a notice for a phone.
 func (s *Service) push(ctx context.Context, p Phone, n notice, life time.Duration) (Push, error) {
 	payload, err := json.Marshal(n)
 	if err != nil {
@@ -327,7 +325,6 @@ func (p *pushes) end(sent Push, err error, now time.Time) bool {
 	return true
 }
 
-// removeGone removes a phone of which its push service said that it is gone.
 func (s *Service) removeGone(ctx context.Context, p Phone, sent error, now time.Time) error {
 	if e, known := errors.AsType[*Error](sent); !known || !e.Gone {
 		return nil

@@ -28,7 +28,6 @@ func (r ReportTime) closing(day app.Day, zone *time.Location) time.Time {
 	return r.at(day, zone)
 }
 
-// at is the time on a day.
 func (r ReportTime) at(day app.Day, zone *time.Location) time.Time {
 	t, _ := app.ParseTime(day.String()+" "+string(r)+":00", zone) // as SetReport checked it
 	return t
@@ -108,7 +107,6 @@ func (s *Service) monthDue(c Channel, now time.Time) (month app.Day, due bool) {
 	return month, c.ReportedMonth < month || c.ReportedMonth > app.DayOf(now, s.zone)
 }
 
-// monthMessage writes the report of a month.
 func (s *Service) monthMessage(ctx context.Context, c Channel, month app.Day, in upkeep.Installation, now time.Time) (Message, error) {
 	w, err := s.newReport(ctx, c)
 	if err != nil {
@@ -137,7 +135,6 @@ func (s *Service) monthMessage(ctx context.Context, c Channel, month app.Day, in
 	return w.message(w.t("Report of the month ", "Báo cáo tháng ")+r.Name(), r.Total.In.Total), nil
 }
 
-// reportMessage writes the report of a day.
 func (s *Service) reportMessage(ctx context.Context, c Channel, day app.Day, in upkeep.Installation, now time.Time) (Message, error) {
 	w, err := s.newReport(ctx, c)
 	if err != nil {
@@ -165,7 +162,6 @@ func (s *Service) reportMessage(ctx context.Context, c Channel, day app.Day, in 
 	return w.message(w.t("Day book ", "Sổ ngày ")+day.Date().Format("02/01/2006"), sums.In.Total), nil
 }
 
-// reportWriter gathers the lines of a report.
 type reportWriter struct {
 	medium Medium
 	lang   app.Lang
@@ -173,7 +169,6 @@ type reportWriter struct {
 	lines  []string
 }
 
-// newReport begins the report that a channel gets.
 func (s *Service) newReport(ctx context.Context, c Channel) (w reportWriter, err error) {
 	p, err := s.AlertPreferences(ctx, c.AccountID)
 	if err != nil {

@@ -63,7 +63,6 @@ type Outgoing struct {
 	Original Original // for WebhookSepay
 }
 
-// messageIDPrefix is how a MessageID begins.
 const messageIDPrefix = "dlv_"
 
 // MessageID is the webhook-id header: the same on every attempt, and never

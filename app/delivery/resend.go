@@ -108,7 +108,6 @@ func (s *Service) ResendFailed(
 	return r, err
 }
 
-// errTooManyResends refuses more at once than MaxResend.
 var errTooManyResends error = app.InvalidField("id", "names more than 500 records", "có quá 500 bản ghi")
 
 // Resend makes a new delivery of a history record's payload, with the whole
@@ -138,7 +137,6 @@ func (s *Service) Replay(ctx context.Context, accountID int64, in ReplayCreate, 
 	return n, err
 }
 
-// errWebhookDeleted refuses a resend to a webhook that is gone.
 var errWebhookDeleted error = app.Refused(app.CodeWebhookDeleted,
 	app.Text{EN: "The webhook of this record was deleted.", VI: "Webhook của bản ghi này đã bị xoá."})
 
@@ -146,7 +144,6 @@ var errWebhookDeleted error = app.Refused(app.CodeWebhookDeleted,
 var ErrWebhookInactive error = app.Refused(app.CodeWebhookInactive,
 	app.Text{EN: "The webhook is disabled; enable it first.", VI: "Webhook đang tắt, hãy bật lại trước."})
 
-// errDeliveryPending refuses to resend what is still being tried.
 var errDeliveryPending error = app.Refused(app.CodeDeliveryPending,
 	app.Text{EN: "The delivery is still being tried; its next attempt is scheduled.", VI: "Lần gửi này vẫn đang được thử lại theo lịch."})
 
@@ -199,5 +196,4 @@ func (s *Service) sweep() {
 	}
 }
 
-// errNotPending refuses to send what needs no attempt any more.
 var errNotPending error = app.Conflict("The delivery isn’t waiting any more.", "Thông báo này không còn chờ nữa.")

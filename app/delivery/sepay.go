@@ -141,7 +141,6 @@ func NewSepayKey() string {
 	return rand.Text() + rand.Text()[:14]
 }
 
-// isSepayKey reports whether a text can be the key that a shop has.
 func isSepayKey(text string) bool {
 	return len(text) >= 8 && len(text) <= 200 && isPrintable(text) && !strings.Contains(text, " ")
 }

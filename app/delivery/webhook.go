@@ -16,7 +16,6 @@ import (
 // MaxWebhooks is how many webhooks an account may have.
 const MaxWebhooks = 100
 
-// maxWebhookBankAccounts is how many bank accounts a webhook is limited to at most.
 const maxWebhookBankAccounts = 100
 
 // WebhookType is the directions for which a webhook gets deliveries.
@@ -219,7 +218,6 @@ func (s *Service) CheckWebhook(in WebhookCreate) error {
 	return v.Err()
 }
 
-// maxCodePrefixes is how many prefixes a webhook is limited to at most.
 const maxCodePrefixes = 20
 
 // SheetScript is the script that writes the deliveries of a webhook of WebhookSheet
@@ -239,7 +237,6 @@ func SheetScript(secret string, lang app.Lang) string {
 	})
 }
 
-// checkSheetURL refuses what isn't the address of a deployed script.
 func checkSheetURL(raw string) error {
 	if appsscript.IsURL(raw) {
 		return nil

@@ -223,7 +223,6 @@ func (s *Service) notePollFault(ctx context.Context, sourceID int64, fault PollF
 	return s.store.NotePollFault(ctx, sourceID, fault)
 }
 
-// add sums up the counts of a page.
 func (c *CaughtUp) add(r Recording) {
 	c.Recorded += r.Recorded
 	c.Duplicates += r.Duplicates

@@ -80,7 +80,6 @@ func (s *Service) counted(source Source, r Recording) {
 	s.announce(r)
 }
 
-// announce wakes those that wait for what was recorded.
 func (s *Service) announce(r Recording) {
 	s.deliveries.Wake(r.Webhooks, r.Ready)
 	if r.Recorded == 0 {

@@ -245,7 +245,6 @@ func (k ProviderKind) choose(in SourceAdd) (Auth, bool) {
 	return k.DefaultAuth, k.DefaultAuth != ""
 }
 
-// joined lists the names of the members of a list.
 func joined[T any](list []T, name func(T) string) string {
 	names := make([]string, len(list))
 	for i, member := range list {
@@ -336,7 +335,6 @@ func (s *Service) SetSourceAPIKey(ctx context.Context, accountID, id int64, apiK
 	return s.store.SetSourceAPIKey(ctx, accountID, id, apiKey, now)
 }
 
-// errNotTaken refuses an option, or an API key, that a kind doesn't have.
 func errNotTaken(field SourceOption) error {
 	return app.InvalidField(string(field), "is nothing that this provider takes", "không dùng được với nhà cung cấp này")
 }

@@ -29,7 +29,6 @@ type SourceOptions struct {
 	Username  string            `json:"username,omitempty"`
 }
 
-// given lists the options that have a value.
 func (o SourceOptions) given() (names []SourceOption) {
 	for _, option := range []struct {
 		name SourceOption

@@ -105,7 +105,6 @@ func (s *Service) AlmostUsedUp(ctx context.Context, accountID int64, now time.Ti
 	return list, nil
 }
 
-// drawn is a random text of length characters.
 func drawn(characters string, length int) string {
 	b := make([]byte, length)
 	for i := range b {

@@ -149,7 +149,6 @@ func tolerance(amount int64, a app.Account) int64 {
 	return min(a.PaymentTolerance, amount/toleranceShare)
 }
 
-// bankAccount is the bank account that the money goes to.
 func (in RequestCreate) bankAccount(linked []app.BankAccount) (app.BankAccount, error) {
 	if in.BankAccountID == 0 && len(linked) != 1 {
 		return app.BankAccount{}, app.InvalidField("bank_account_id", "is required unless exactly one bank account is linked",

@@ -62,7 +62,6 @@ func MayRefund(out, in app.Transaction, refunded int64) error {
 // reference is what may be the number of another transaction in a content.
 var reference = regexp.MustCompile(`[A-Za-z]{0,6}[0-9]{6,20}`)
 
-// maxReferences is how many of them are looked for.
 const maxReferences = 3
 
 // RefundOffers names the money in that money out may give back, at most maxOffers: it has the

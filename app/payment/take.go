@@ -22,7 +22,6 @@ type Offer struct {
 	Asked   bool // an owner was asked to match it with the bill
 }
 
-// maxOffers is how many offers of a bill are shown.
 const maxOffers = 3
 
 // askedFor is how long an owner is reminded of what a cashier asked.
@@ -130,7 +129,6 @@ var (
 	})
 )
 
-// may refuses what can't be taken.
 func (k Take) may(a app.Account, r Request, t app.Transaction, n Names, now time.Time) error {
 	if !a.CashiersMatch && !k.ByOwner {
 		return errOwnerMatches

@@ -25,7 +25,6 @@ const (
 // UnmatchedKept is how far back unmatched money is listed.
 const UnmatchedKept = 30 * 24 * time.Hour
 
-// mostLikely is how many requests are named for a transaction.
 const mostLikely = 3
 
 // UnmatchedTransaction is a transaction without a payment request, and the requests that

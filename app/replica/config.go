@@ -57,7 +57,6 @@ const (
 	snapshotRetention = "72h"
 )
 
-// maxConfig is how many bytes a configuration has at most.
 const maxConfig = 64 << 10
 
 // configHead comes before the JSON, and the path of the program after it. A

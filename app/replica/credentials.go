@@ -29,7 +29,6 @@ func (Credentials) String() string { return "credentials" }
 // GoString is String for %#v.
 func (Credentials) GoString() string { return "credentials" }
 
-// maxCredentials is how many bytes a credentials file has at most.
 const maxCredentials = 16 << 10
 
 // ReadCredentials reads a file of lines such as "password: s3cret". Empty lines and

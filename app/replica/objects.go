@@ -57,7 +57,6 @@ func Open(ctx context.Context, p Place, c Credentials) (Objects, error) {
 	return newBucket(p, c), nil
 }
 
-// readObject reads an object of baoco to its end.
 func readObject(r io.Reader, name string) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(r, maxObject+1))
 	if err == nil && len(data) > maxObject {

@@ -22,7 +22,6 @@ const SealedKey = "key.sealed"
 // can try as many as they like.
 const MinPassphrase = 16
 
-// maxKey is how many bytes a key file has at most.
 const maxKey = 4 << 10
 
 // ErrPassphrase says that a sealed key isn't opened by a passphrase.

@@ -44,7 +44,6 @@ type BackupSchedule struct {
 	Keep  int           // how many of them stay
 }
 
-// dailyKept is how many of the daily backups stay.
 const dailyKept = 14
 
 // SetDailyBackup has the server make a backup every day at a time such as "02:30", or none

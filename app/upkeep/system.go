@@ -45,7 +45,6 @@ type CertificateStatus struct {
 	Unused bool      // there is a newer one in CertFile that can't be used
 }
 
-// certificate calls Certificate if there is one.
 func (in Installation) certificate(ctx context.Context) CertificateStatus {
 	if in.Certificate == nil {
 		return CertificateStatus{}
