@@ -11,8 +11,8 @@ import (
 // sectors are the parts of one size of an OLE container ([MS-CFB]), in which Excel 97 keeps a
 // workbook, and for each part the number of the one behind it: a stream is a chain of them.
 //
-// They are read here, since the library for Go (mscfb) panics, or takes gigabytes of memory,
-// where a file of 512 bytes says so.
+// They are read here, since the library for Go (mscfb) panics where a container has no names, and takes
+// whatever memory a file of 512 bytes asks for.
 type sectors struct {
 	data []byte
 	size int
@@ -49,13 +49,12 @@ func readOLE(file []byte, names ...string) (name string, stream []byte, err erro
 	}
 	best, entry := len(names), dir
 	ids := []uint32{little.Uint32(dir[76:])} // of the tree of names in the root
-	for left := len(dir) / dirEntry; len(ids) > 0; left-- {
+	for left := len(dir) / dirEntry; len(ids) > 0; {
 		id := ids[0]
 		if ids = ids[1:]; id == noSector {
-			left++
 			continue
 		}
-		if left == 0 || id >= uint32(len(dir)/dirEntry) {
+		if left--; left < 0 || id >= uint32(len(dir)/dirEntry) {
 			return "", nil, errChain
 		}
 		e := dir[id*dirEntry:][:dirEntry]
