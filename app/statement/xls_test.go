@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -271,6 +272,11 @@ func TestRefusedXLS(t *testing.T) {
 		label(1, "Ti\xEA\xCCn") + xlsEnd
 	if lines := allCells(t, write(t, string(ole("Book", old))))["a"]; len(lines) != 1 || lines[0].Cell(1).Text != "Ti\u00EA\u0300n" {
 		t.Errorf("%+v", lines)
+	}
+	large := write(t, change(0))
+	must(t, os.Truncate(large, 64<<20+1))
+	if _, err := statement.Open(large, statement.Options{}); !strings.Contains(fmt.Sprint(err), "save it as .csv") {
+		t.Errorf("64 MiB: %v", err)
 	}
 	for cut := 8; cut < len(stream); cut += 97 {
 		if _, err := tryRows(t, write(t, change(0)[:cut]), statement.Options{Zone: zone}); err == nil {
