@@ -69,16 +69,15 @@ func (w *writer) isTight() bool {
 // Litestream keeps the log from being copied whole, so this is done only where it is away.
 // Readers are waited for briefly.
 func (w *writer) emptyLog(tight bool) error {
-	var replicated bool
-	if err := w.tx.queryRow(`SELECT count(*) FROM sqlite_schema WHERE name = '_litestream_seq'`).Scan(&replicated); err != nil ||
-		!replicated && !tight {
+	replicated, err := scanOne[bool](w.tx.queryRow(`SELECT count(*) FROM sqlite_schema WHERE name = '_litestream_seq'`))
+	if err != nil || !replicated && !tight {
 		return err
 	}
 	if err := w.tx.control(`PRAGMA busy_timeout = 100`); err != nil {
 		return err
 	}
 	var busy, pages, copied int
-	err := w.tx.queryRow(`PRAGMA wal_checkpoint(TRUNCATE)`).Scan(&busy, &pages, &copied)
+	err = w.tx.queryRow(`PRAGMA wal_checkpoint(TRUNCATE)`).Scan(&busy, &pages, &copied)
 	if busy != 0 {
 		w.logged = checkpointPages * 7 / 8
 	}

@@ -25,9 +25,9 @@ const reserve = 64 << 20
 func (s *Store) copyTo(ctx context.Context, draft string, progress func(done, of int64)) error {
 	db := openOne(s.path, url.Values{"mode": {"rw"}, "_busy_timeout": {"5000"}, "_pragma": {"cache_size(-8000)"}})
 	defer db.Close()
-	var size int64
-	if err := db.QueryRowContext(ctx, `SELECT (c.page_count - f.freelist_count) * s.page_size
-			FROM pragma_page_count c, pragma_freelist_count f, pragma_page_size s`).Scan(&size); err != nil {
+	size, err := scanOne[int64](db.QueryRowContext(ctx, `SELECT (c.page_count - f.freelist_count) * s.page_size
+		FROM pragma_page_count c, pragma_freelist_count f, pragma_page_size s`))
+	if err != nil {
 		return storageError(err)
 	}
 	needs := size
@@ -46,7 +46,7 @@ func (s *Store) copyTo(ctx context.Context, draft string, progress func(done, of
 			return nil
 		})
 	}
-	err := vacuumInto(execOf(ctx, db), draft)
+	err = vacuumInto(execOf(ctx, db), draft)
 	return errors.Join(err, stop())
 }
 

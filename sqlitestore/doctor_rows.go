@@ -100,8 +100,8 @@ func (d *doctor) large(ctx context.Context, tx *sql.Tx) (large bool, err error) 
 	if d.Full {
 		return false, nil
 	}
-	return large, tx.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM transactions) + (SELECT count(*) FROM attempts) >= ?`,
-		cmp.Or(d.largeFrom, largeFile)).Scan(&large)
+	return scanOne[bool](tx.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM transactions) + (SELECT count(*) FROM attempts) >= ?`,
+		cmp.Or(d.largeFrom, largeFile)))
 }
 
 // compareTotals compares kept totals with the rows that they count.
@@ -125,7 +125,7 @@ func (d *doctor) search(ctx context.Context) (c upkeep.Check, err error) {
 	wrong, large, err := d.compare(ctx, "search")
 	var left int64
 	if err == nil {
-		err = d.db.QueryRowContext(ctx, `SELECT count(*) FROM transactions WHERE id > `+searchedTo).Scan(&left)
+		left, err = scanOne[int64](d.db.QueryRowContext(ctx, `SELECT count(*) FROM transactions WHERE id > `+searchedTo))
 	}
 	switch {
 	case err != nil:
@@ -166,8 +166,7 @@ func (d *doctor) compare(ctx context.Context, check string) (wrong []string, lar
 			continue
 		}
 		d.Progress(name)
-		var n int64
-		err := tx.QueryRowContext(ctx, k.differences(), hourOf(d.Now.Add(-healthKept))).Scan(&n)
+		n, err := scanOne[int64](tx.QueryRowContext(ctx, k.differences(), hourOf(d.Now.Add(-healthKept))))
 		switch {
 		case n != 0 || isSearchDamage(err):
 			wrong = append(wrong, name)

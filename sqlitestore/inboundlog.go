@@ -24,8 +24,8 @@ func (s *Store) InboundEvents(ctx context.Context, accountID int64, f inbound.Fi
 		return nil, 0, err
 	}
 	c := inboundConditions(accountID, f)
-	var total int64
-	if err := s.queryRow(ctx, `SELECT count(*) FROM inbound_events e WHERE `+c.where.String(), c.args...).Scan(&total); err != nil {
+	total, err := readOne[int64](ctx, s, `SELECT count(*) FROM inbound_events e WHERE `+c.where.String(), c.args...)
+	if err != nil {
 		return nil, 0, err
 	}
 	list, err := s.listInboundEvents(ctx, c, f.Page.Size, f.Page.Offset())

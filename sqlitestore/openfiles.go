@@ -47,8 +47,7 @@ type openFile struct {
 // noteOpenFiles remembers the files that s has open. before is the database file as
 // it was before SQLite opened it.
 func (s *Store) noteOpenFiles(before os.FileInfo) (*openFiles, error) {
-	var tables int
-	if err := s.writer.tx.queryRow(`SELECT count(*) FROM sqlite_schema`).Scan(&tables); err != nil { // which opens the log
+	if _, err := scanOne[int](s.writer.tx.queryRow(`SELECT count(*) FROM sqlite_schema`)); err != nil { // which opens the log
 		return nil, storageError(err)
 	}
 	o := &openFiles{path: s.path, served: s.lock != nil, files: []openFile{{"", before}}}

@@ -63,15 +63,12 @@ func (t *tx) reportedBy(bankAccount int64, by channel) (others bool) {
 // checkCache empties the caches if another connection has committed since the last
 // transaction of this one. It runs at the beginning of each transaction.
 func (t *tx) checkCache() error {
-	var version int64
-	if err := t.queryRow(`PRAGMA data_version`).Scan(&version); err != nil {
-		return err
-	}
-	if version != t.cacheVersion {
+	version, err := scanOne[int64](t.queryRow(`PRAGMA data_version`))
+	if err == nil && version != t.cacheVersion {
 		t.forgetCache()
 		t.cacheVersion = version
 	}
-	return nil
+	return err
 }
 
 // recordCache returns the cache of an account, as of this transaction.

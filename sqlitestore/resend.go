@@ -175,10 +175,7 @@ func (s *Store) Replay(ctx context.Context, accountID int64, in delivery.ReplayC
 		}
 		return at, more, err
 	})
-	if err != nil {
-		return 0, err
-	}
-	return done.count, nil
+	return done.count, err
 }
 
 // replayStep looks at the next failed deliveries, and resends those that are the

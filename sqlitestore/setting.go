@@ -12,8 +12,7 @@ import (
 )
 
 func (s *Store) setting(ctx context.Context, name string) (string, error) {
-	var value string
-	err := s.queryRow(ctx, `SELECT value FROM settings WHERE name = ?`, name).Scan(&value)
+	value, err := readOne[string](ctx, s, `SELECT value FROM settings WHERE name = ?`, name)
 	if noRows(err) {
 		return "", fmt.Errorf("%w: setting %s is missing", ErrDamaged, name)
 	}

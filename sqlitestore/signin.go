@@ -10,8 +10,7 @@ import (
 )
 
 func (s *Store) Session(ctx context.Context, token string, now time.Time) ([]byte, bool, error) {
-	var data []byte
-	err := s.queryRow(ctx, `SELECT data FROM sessions WHERE token = ? AND ended = 0 AND end_at > ?`, token, now.Unix()).Scan(&data)
+	data, err := readOne[[]byte](ctx, s, `SELECT data FROM sessions WHERE token = ? AND ended = 0 AND end_at > ?`, token, now.Unix())
 	return data, err == nil, noRowsAs(err, nil)
 }
 

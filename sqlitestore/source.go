@@ -234,7 +234,7 @@ func (s *Store) PolledSources(ctx context.Context) ([]inbound.Source, error) {
 
 func (s *Store) RecordPage(ctx context.Context, call inbound.Call, progress string, complete bool,
 	zone *time.Location) (inbound.Recording, error) {
-	recording, err := inSteps(ctx, s, inbound.Recording{},
+	return inSteps(ctx, s, inbound.Recording{},
 		func(tx *tx, before inbound.Recording) (recording inbound.Recording, more bool, err error) {
 			recording = before
 			find(tx, inbound.ErrNoSource, scanOne[int], `SELECT 1 FROM sources WHERE id = ? AND removed_at IS NULL`, call.Source.ID)
@@ -248,10 +248,6 @@ func (s *Store) RecordPage(ctx context.Context, call inbound.Call, progress stri
 				poll_error = CASE ?3 WHEN 1 THEN '' ELSE poll_error END, last_transaction_at = CASE ?5 WHEN 0 THEN last_transaction_at ELSE ?4 END
 				WHERE id = ?1`, call.Source.ID, progress, complete, call.ReceivedAt.Unix(), recording.Recorded)
 		})
-	if err != nil {
-		return inbound.Recording{}, err
-	}
-	return recording, nil
 }
 
 func (s *Store) NotePollFault(ctx context.Context, sourceID int64, fault inbound.PollFault) (bool, error) {

@@ -352,8 +352,7 @@ func quickCheck(ctx context.Context, db *sql.DB) error {
 			break
 		}
 		var finding string
-		err = db.QueryRowContext(ctx, `PRAGMA quick_check(`+table+`)`).Scan(&finding)
-		if err == nil && finding != "ok" {
+		if finding, err = scanOne[string](db.QueryRowContext(ctx, `PRAGMA quick_check(`+table+`)`)); err == nil && finding != "ok" {
 			err = errors.New(finding)
 		}
 	}
