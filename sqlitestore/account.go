@@ -51,9 +51,8 @@ func (s *Store) UpdateAccount(ctx context.Context, id int64, u app.AccountUpdate
 		replace(&a.CashiersMatch, u.CashiersMatch)
 		replace(&a.GuideSkipped, u.GuideSkipped)
 		tx.exec(`UPDATE accounts SET name = ?, plan = ?, expires_at = ?, is_trial = ?, max_bank_accounts = ?, payment_tolerance = ?,
-			distinct_amounts = ?, small_amount = ?, cashiers_match = ?, guide_skipped = ? WHERE id = ?`,
-			a.Name, a.Plan, unixOrNull(a.ExpiresAt), a.IsTrial, a.MaxBankAccounts, a.PaymentTolerance, a.DistinctAmounts,
-			a.SmallAmount, a.CashiersMatch, a.GuideSkipped, id)
+			distinct_amounts = ?, small_amount = ?, cashiers_match = ?, guide_skipped = ? WHERE id = ?`, a.Name, a.Plan, unixOrNull(a.ExpiresAt),
+			a.IsTrial, a.MaxBankAccounts, a.PaymentTolerance, a.DistinctAmounts, a.SmallAmount, a.CashiersMatch, a.GuideSkipped, id)
 		d := app.AuditNamed(a.Name).Changed("name", before.Name, a.Name).Changed("plan", before.Plan, a.Plan).
 			Changed("expires_at", auditTime(before.ExpiresAt), auditTime(a.ExpiresAt)).
 			Changed("is_trial", before.IsTrial, a.IsTrial).

@@ -35,8 +35,7 @@ func (s *Store) SetAlertPreferences(ctx context.Context, accountID int64, p aler
 		err := tx.queryRow(`SELECT lang, muted FROM alert_preferences WHERE account_id = ?`, accountID).Scan(&lang, &mutedBefore)
 		tx.fail(noRowsAs(err, nil))
 		tx.exec(`INSERT INTO alert_preferences (account_id, lang, muted) VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE
-			SET lang = ?2, muted = ?3`,
-			accountID, string(p.Lang), strings.Join(muted, " "))
+			SET lang = ?2, muted = ?3`, accountID, string(p.Lang), strings.Join(muted, " "))
 		d := app.AuditDetail{}.Changed("lang", lang, p.Lang).Changed("muted", mutedBefore, strings.Join(muted, " "))
 		return tx.auditChange(ctx, accountID, app.DeedAlertsChange, 0, d)
 	})
@@ -46,8 +45,7 @@ const (
 	alertChannelColumns = `c.id, c.account_id, c.medium, c.settings, c.version, c.set_at, c.sent_ms, c.failures, c.problem_en, c.problem_vi,
 		c.retry_ms, c.report_time, c.reported_day, coalesce(c.reported_month, 0),
 	f.channel_id IS NOT NULL, coalesce(f.bank_account_id, 0), coalesce(f.type, ''), coalesce(f.least, 0), coalesce(f.content, 0),
-	coalesce(f.told_to, 0), f.sent_ms,
-	coalesce(f.failures, 0), coalesce(f.problem_en, ''), coalesce(f.problem_vi, ''), f.retry_ms`
+	coalesce(f.told_to, 0), f.sent_ms, coalesce(f.failures, 0), coalesce(f.problem_en, ''), coalesce(f.problem_vi, ''), f.retry_ms`
 	alertChannelFrom = ` FROM alert_channels c LEFT JOIN payment_feeds f ON f.channel_id = c.id`
 )
 
@@ -63,9 +61,8 @@ func (s *Store) scanAlertChannel(row scanner) (alert.Channel, error) {
 	var sealed []byte
 	f := &c.Feed
 	err := row.Scan(&c.ID, &c.AccountID, &c.Medium, &sealed, &c.Version, secondsInto(&c.SetAt), millisInto(&c.SentAt), &c.Failures,
-		&c.Problem.EN, &c.Problem.VI, millisInto(&c.RetryAt), &c.ReportTime, &c.ReportedDay, &c.ReportedMonth,
-		&f.On, &f.BankAccountID, &f.Type, &f.Least, &f.Content, &f.ToldTo, millisInto(&f.SentAt), &f.Failures, &f.Problem.EN, &f.Problem.VI,
-		millisInto(&f.RetryAt))
+		&c.Problem.EN, &c.Problem.VI, millisInto(&c.RetryAt), &c.ReportTime, &c.ReportedDay, &c.ReportedMonth, &f.On, &f.BankAccountID, &f.Type,
+		&f.Least, &f.Content, &f.ToldTo, millisInto(&f.SentAt), &f.Failures, &f.Problem.EN, &f.Problem.VI, millisInto(&f.RetryAt))
 	if err != nil {
 		return c, err
 	}
@@ -153,8 +150,7 @@ func (s *Store) SettleAlert(ctx context.Context, o alert.Outcome) error {
 		tx.exec(`DELETE FROM alert_conditions WHERE channel_id = ?`, c.ID)
 		for _, condition := range o.Conditions {
 			tx.exec(`INSERT INTO alert_conditions (channel_id, key, kind, name_en, name_vi, began_ms, told_ms, gone_ms)
-				VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-				c.ID, condition.Key, string(condition.Kind), condition.Name.EN, condition.Name.VI,
+				VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, c.ID, condition.Key, string(condition.Kind), condition.Name.EN, condition.Name.VI,
 				condition.BeganAt.UnixMilli(), unixMilliOrNull(condition.ToldAt), unixMilliOrNull(condition.GoneAt))
 		}
 		if o.Message == nil {
@@ -185,15 +181,13 @@ func (s *Store) NoteAlertTest(ctx context.Context, c alert.Channel, m alert.Mess
 func keepAlertMessage(tx *tx, accountID int64, m alert.Message) error {
 	if m.Tries > 1 {
 		tx.exec(`DELETE FROM alert_messages WHERE id = (SELECT max(id) FROM alert_messages WHERE account_id = ? AND medium = ?
-			AND test = 0 AND sent = 0)`,
-			accountID, string(m.Medium))
+			AND test = 0 AND sent = 0)`, accountID, string(m.Medium))
 	}
 	tx.exec(`INSERT INTO alert_messages (account_id, medium, at_ms, test, subject, text, sent, tries, problem_en, problem_vi)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		accountID, string(m.Medium), m.At.UnixMilli(), m.Test, m.Subject, m.Text, m.Sent, m.Tries, m.Problem.EN, m.Problem.VI)
 	return tx.exec(`DELETE FROM alert_messages WHERE account_id = ?1 AND id NOT IN (SELECT id FROM alert_messages WHERE account_id = ?1
-		ORDER BY id DESC LIMIT ?2)`,
-		accountID, alert.KeptMessages)
+		ORDER BY id DESC LIMIT ?2)`, accountID, alert.KeptMessages)
 }
 
 func (s *Store) AlertMessages(ctx context.Context, accountID int64, most int) ([]alert.Message, error) {

@@ -59,8 +59,7 @@ func setReceiving(tx *tx, b app.BankAccount, r app.BankAccountReceiving) {
 		other, taken := tx.recordCache(b.AccountID).withNumber(b.Bank, n.Number, b.ID)
 		tx.refuse(taken, app.ErrBankAccountLinked(other.Bank, n.Number))
 	}
-	tx.exec(`UPDATE bank_accounts SET receiving_numbers = ?, content_prefix = ? WHERE id = ?`, r.ReceivingNumbers,
-		r.ContentPrefix, b.ID)
+	tx.exec(`UPDATE bank_accounts SET receiving_numbers = ?, content_prefix = ? WHERE id = ?`, r.ReceivingNumbers, r.ContentPrefix, b.ID)
 }
 
 // mayRemoveNumbers refuses to remove receiving numbers that something is limited to: it would

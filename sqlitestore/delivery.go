@@ -194,9 +194,8 @@ func (s *Store) NewestTime(ctx context.Context) (at time.Time, err error) {
 	return at, s.queryRow(ctx, newestTime).Scan(millisInto(&at))
 }
 
-var insertAttempt = insertInto("attempts",
-	`account_id, delivery_id, webhook_id, type, number, url, started_ms, duration_ms, dns_ms, connect_ms,
-	tls_ms, wait_ms, status_code, ok, error, detail, response_body, next_ms`)
+var insertAttempt = insertInto("attempts", `account_id, delivery_id, webhook_id, type, number, url, started_ms, duration_ms, dns_ms,
+	connect_ms, tls_ms, wait_ms, status_code, ok, error, detail, response_body, next_ms`)
 
 func (s *Store) Settle(ctx context.Context, made delivery.Attempt) (delivery.Attempt, error) {
 	return writing(ctx, s, func(tx *tx) (delivery.Attempt, error) {

@@ -218,8 +218,7 @@ func (d *doctor) permissions(context.Context) (upkeep.Check, error) {
 			app.Textf("chown --reference=%s %s", "chown --reference=%s %s", app.ShellWord(d.path), strings.Join(others, " ")))
 	case dir.Mode().Perm()&0o022 != 0 && dir.Mode()&fs.ModeSticky == 0:
 		return warning(app.Textf("Others may replace the files in %s.", "Người dùng khác có thể thay thế các tệp trong %s.",
-			filepath.Dir(d.path)),
-			app.Textf("chmod go-w %s", "chmod go-w %s", app.ShellWord(filepath.Dir(d.path))))
+			filepath.Dir(d.path)), app.Textf("chmod go-w %s", "chmod go-w %s", app.ShellWord(filepath.Dir(d.path))))
 	}
 	return fine("All files have one owner.", "Mọi tệp có cùng một chủ sở hữu.")
 }

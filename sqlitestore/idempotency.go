@@ -41,7 +41,6 @@ func useForm(tx *tx, accountID int64, key app.IdempotencyKey, now time.Time) {
 func keepKey(tx *tx, accountID int64, key app.IdempotencyKey, result keptResult, now time.Time) {
 	if key.Key != "" {
 		tx.exec(`INSERT OR REPLACE INTO idempotency_keys (account_id, key, operation, hash, result, outcome, created_ms)
-			VALUES (?, ?, ?, ?, ?, ?, ?)`,
-			accountID, key.Key, key.Operation, key.Hash[:], result.result, string(result.outcome), now.UnixMilli())
+			VALUES (?, ?, ?, ?, ?, ?, ?)`, accountID, key.Key, key.Operation, key.Hash[:], result.result, string(result.outcome), now.UnixMilli())
 	}
 }

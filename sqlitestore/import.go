@@ -75,8 +75,7 @@ func (s *Store) UndoImport(
 				&r.otherImport)
 			r.day = app.DayOf(r.at, zone)
 			return r, err
-		}, `SELECT t.id, t.bank_account_id, t.receiving_number, t.type, t.amount, t.occurred_at,
-			iif(t.id <= `+searchedTo+`, t.search, NULL), `+
+		}, `SELECT t.id, t.bank_account_id, t.receiving_number, t.type, t.amount, t.occurred_at, iif(t.id <= `+searchedTo+`, t.search, NULL), `+
 			notifiedShop+` OR `+namedElsewhere+` OR `+bookOf+` IS NOT NULL, coalesce(`+otherImport+`, 0)
 			FROM transactions t INDEXED BY transactions_import WHERE t.import_id = ?1 AND t.account_id = ?3 AND t.id > ?4 ORDER BY t.id LIMIT ?5`,
 			at.ImportID, now.Add(-attemptsEnd).Unix(), accountID, at.After, undoStep)

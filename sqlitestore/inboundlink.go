@@ -211,21 +211,17 @@ type waitingItem struct {
 }
 
 const waitingColumns = `i.id, i.position, i.state, coalesce(s.bank_account_id, 0), coalesce(s.provider, ''), i.received_ms, i.source_id,
-	i.inbound_event_id,
-	coalesce(i.import_id, 0), i.silent,
-	i.channel, i.event_id, i.gateway, i.account_number, i.number, i.type, i.amount, i.content, i.occurred_at, i.date_only, i.date_flaw,
-	i.masked,
-	i.forwarded, i.clocked, coalesce(i.balance, 0), coalesce(i.available, 0), coalesce(i.bank_account_id, 0), coalesce(i.transaction_id, 0),
-	i.is_not, i.sub_account`
+	i.inbound_event_id, coalesce(i.import_id, 0), i.silent, i.channel, i.event_id, i.gateway, i.account_number, i.number, i.type, i.amount,
+	i.content, i.occurred_at, i.date_only, i.date_flaw, i.masked, i.forwarded, i.clocked, coalesce(i.balance, 0), coalesce(i.available, 0),
+	coalesce(i.bank_account_id, 0), coalesce(i.transaction_id, 0), i.is_not, i.sub_account`
 
 func scanWaitingItem(row scanner) (waitingItem, error) {
 	var item waitingItem
 	var isNot string
-	err := row.Scan(&item.id, &item.position, &item.state, &item.only, &item.provider, millisInto(&item.receivedAt), &item.source, &item.event,
-		&item.importID, &item.silent,
-		&item.EventIDChannel, &item.EventID, &item.Gateway, &item.AccountNumber, &item.Number, &item.Type, &item.Amount, &item.Content,
-		secondsInto(&item.Time), &item.DateOnly, &item.DateFlaw, &item.Masked,
-		&item.Forwarded, &item.Clocked, &item.Balance, &item.Available, &item.bankAccount, &item.mayRepeat, &isNot, &item.SubAccount)
+	err := row.Scan(&item.id, &item.position, &item.state, &item.only, &item.provider, millisInto(&item.receivedAt), &item.source,
+		&item.event, &item.importID, &item.silent, &item.EventIDChannel, &item.EventID, &item.Gateway, &item.AccountNumber, &item.Number,
+		&item.Type, &item.Amount, &item.Content, secondsInto(&item.Time), &item.DateOnly, &item.DateFlaw, &item.Masked, &item.Forwarded,
+		&item.Clocked, &item.Balance, &item.Available, &item.bankAccount, &item.mayRepeat, &isNot, &item.SubAccount)
 	if err == nil {
 		err = json.Unmarshal([]byte(isNot), &item.isNot)
 	}

@@ -74,8 +74,7 @@ func inboundConditions(accountID int64, f inbound.Filter) *conditions {
 	c.add("e.account_id = ?", accountID)
 	if f.State != "" {
 		c.add("e.id IN (SELECT inbound_event_id FROM inbound_items INDEXED BY inbound_items_open WHERE account_id = ? AND state = ? AND "+
-			isOpen+")",
-			accountID, string(f.State))
+			isOpen+")", accountID, string(f.State))
 	}
 	c.addIf(f.OpenOnly, "e.open > 0")
 	c.addIf(f.SourceID != 0, "e.source_id = ?", f.SourceID)

@@ -202,8 +202,7 @@ func fill(ctx context.Context, draft, keyPath, zone string, now time.Time) error
 			[]any{account.Name, account.Plan, account.MaxBankAccounts, now.Unix()}},
 		{`INSERT INTO account_totals (account_id) VALUES (1)`, nil},
 		{`INSERT INTO settings (name, value) VALUES ('timezone', ?), ('allow_targets', ''), ('base_url', ''), ('directory', '1'),
-			('searched_to', '0'), ('set_up', ''), ('key_check', ?)`,
-			[]any{zone, sealer.checkValue()}},
+			('searched_to', '0'), ('set_up', ''), ('key_check', ?)`, []any{zone, sealer.checkValue()}},
 	} {
 		if _, err := db.ExecContext(ctx, step.query, step.args...); err != nil {
 			return err

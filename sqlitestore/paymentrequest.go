@@ -25,8 +25,7 @@ const paymentEnd = `coalesce(nullif(max(coalesce(r.paid_at, 0), coalesce(r.cance
 const codeTaken = `coalesce(` + paymentEnd + ` >= ?1, 1)`
 
 const paymentColumns = `r.id, r.account_id, r.token, ` + paymentCode +
-	`, r.reference, r.amount, r.transfer_amount, r.tolerance, r.return_url, r.created_by, r.created_at,
-	r.receiving_number,
+	`, r.reference, r.amount, r.transfer_amount, r.tolerance, r.return_url, r.created_by, r.created_at, r.receiving_number,
 	r.expires_at, r.cancelled_at, r.received, r.transfers, r.paid_at, r.late, coalesce(r.shift_id, 0), coalesce((SELECT user_id FROM shifts
 	WHERE id = r.shift_id), 0), b.unlinked_at IS NOT NULL, ` + bankAccountColumns
 
@@ -39,9 +38,8 @@ func scanPaymentRequest(row scanner) (payment.Request, error) {
 // scanPaymentRequestAnd scans a row with columns before those of the request.
 func scanPaymentRequestAnd(row scanner, before ...any) (r payment.Request, err error) {
 	err = row.Scan(append(append(before, &r.ID, &r.AccountID, &r.Token, &r.Code, &r.Reference, &r.Amount, &r.TransferAmount, &r.Tolerance,
-		&r.ReturnURL, &r.CreatedBy, secondsInto(&r.CreatedAt),
-		&r.PayTo, secondsInto(&r.ExpiresAt), secondsInto(&r.CancelledAt), &r.Received, &r.Transfers, secondsInto(&r.PaidAt), &r.Late, &r.ShiftID,
-		&r.CashierID, &r.Unlinked), bankAccountDest(&r.BankAccount)...)...)
+		&r.ReturnURL, &r.CreatedBy, secondsInto(&r.CreatedAt), &r.PayTo, secondsInto(&r.ExpiresAt), secondsInto(&r.CancelledAt), &r.Received,
+		&r.Transfers, secondsInto(&r.PaidAt), &r.Late, &r.ShiftID, &r.CashierID, &r.Unlinked), bankAccountDest(&r.BankAccount)...)...)
 	return r, noRowsAs(err, payment.ErrNoRequest)
 }
 
@@ -323,7 +321,6 @@ func (s *Store) UnmatchTransaction(ctx context.Context, accountID, requestID, tr
 		t := transactionToMatch(ctx, tx, accountID, transactionID)
 		tx.refuse(t.PaymentRequest.ID != requestID, payment.ErrNotMatched)
 		unmatch(tx, transactionID)
-		return tx.audit(ctx, accountID, app.DeedPaymentUnmatch, requestID,
-			app.AuditNamed(r.Code).Changed("transaction_id", transactionID, ""))
+		return tx.audit(ctx, accountID, app.DeedPaymentUnmatch, requestID, app.AuditNamed(r.Code).Changed("transaction_id", transactionID, ""))
 	})
 }

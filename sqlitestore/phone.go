@@ -76,8 +76,7 @@ func (s *Store) AddPhone(ctx context.Context, p alert.Phone) (alert.Phone, error
 	hash := sha256.Sum256([]byte(p.Endpoint))
 	return writing(ctx, s, func(tx *tx) (alert.Phone, error) {
 		stillSignedIn(ctx, tx, p.UserID)
-		tx.exec(`DELETE FROM phones WHERE endpoint_hash = ?1 AND user_id <> ?2 OR user_id = ?2 AND length(address) = 0`,
-			hash[:], p.UserID)
+		tx.exec(`DELETE FROM phones WHERE endpoint_hash = ?1 AND user_id <> ?2 OR user_id = ?2 AND length(address) = 0`, hash[:], p.UserID)
 		others := findValue[int](tx, `SELECT count(*) FROM phones WHERE user_id = ? AND endpoint_hash <> ?`, p.UserID, hash[:])
 		tx.refuse(others >= alert.MaxPhones, alert.ErrTooManyPhones)
 		tx.exec(`INSERT INTO phones (account_id, user_id, name, lang, endpoint_hash, address, created_at, payments, least, amounts,

@@ -61,8 +61,7 @@ func (s *Store) ChangeSecrets(ctx context.Context, accountID, id int64, in deliv
 			next = s.sealer.seal(sealWebhook, secrets.Next)
 		}
 		tx.exec(`UPDATE webhooks SET secret = ?, next_secret = ?, overlap_to_ms = ?, secrets_changed_ms = ? WHERE id = ?`,
-			s.sealer.seal(sealWebhook, secrets.Current), next, unixMilliOrNull(secrets.OverlapTo),
-			unixMilliOrNull(secrets.ChangedAt), id)
+			s.sealer.seal(sealWebhook, secrets.Current), next, unixMilliOrNull(secrets.OverlapTo), unixMilliOrNull(secrets.ChangedAt), id)
 		deed := app.DeedWebhookRotate
 		if had.Next != "" && secrets.Current == had.Next {
 			deed = app.DeedWebhookActivate

@@ -139,9 +139,8 @@ func (r *recorder) rejected(position int, e inbound.Incoming) (inbound.Outcome, 
 	return inbound.OutcomeRejected, 0
 }
 
-var insertTransaction = insertInto("transactions",
-	`account_id, bank_account_id, source_id, channel, inbound_event_id, import_id, number, type,
-	amount, content, search, occurred_at, date_only, date_flaw, zone_offset, created_at, code, payment_request, balance, available,
+var insertTransaction = insertInto("transactions", `account_id, bank_account_id, source_id, channel, inbound_event_id, import_id, number,
+	type, amount, content, search, occurred_at, date_only, date_flaw, zone_offset, created_at, code, payment_request, balance, available,
 	unclocked, unmatched, receiving_number, sepay_id`)
 
 // sepayID is the id under which SePay's shops hear of a transaction: SePay's own. It is nil
@@ -175,11 +174,10 @@ func (r *recorder) insert(b app.BankAccount, e report) int64 {
 	if match.ID != 0 {
 		t.PaymentSent = match.With(t.Amount, match.LateFor(t, r.now), r.now).State(r.now)
 	}
-	t.ID = r.tx.insert(insertTransaction, b.AccountID, b.ID, e.source, string(e.EventIDChannel), nullIfZero(e.event),
-		nullIfZero(e.importID), e.Number, string(e.Type), e.Amount, e.Content, app.SearchText(e.Content, e.Number), e.Time.Unix(),
-		e.DateOnly, string(e.DateFlaw), offset, r.now.Unix(), codeOrNull(t.Code), paymentOrNull(t.PaymentSent), nullIfZero(e.Balance),
-		nullIfZero(e.Available), e.Unclocked(), cache.payments && e.Type == app.In && match.ID == 0, t.ReceivingNumber,
-		r.sepayID(b.AccountID, e))
+	t.ID = r.tx.insert(insertTransaction, b.AccountID, b.ID, e.source, string(e.EventIDChannel), nullIfZero(e.event), nullIfZero(e.importID),
+		e.Number, string(e.Type), e.Amount, e.Content, app.SearchText(e.Content, e.Number), e.Time.Unix(), e.DateOnly, string(e.DateFlaw),
+		offset, r.now.Unix(), codeOrNull(t.Code), paymentOrNull(t.PaymentSent), nullIfZero(e.Balance), nullIfZero(e.Available), e.Unclocked(),
+		cache.payments && e.Type == app.In && match.ID == 0, t.ReceivingNumber, r.sepayID(b.AccountID, e))
 	r.tx.totals.addTransaction(transactionDelta{
 		id: t.ID, accountID: b.AccountID, bankAccountID: b.ID, at: e.Time, day: app.DayOf(e.Time, r.zone), direction: e.Type, amount: e.Amount,
 		receivingNumber: t.ReceivingNumber,

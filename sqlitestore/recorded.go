@@ -60,8 +60,7 @@ func (r *recorder) closeImport(first int, recording *inbound.Recording) {
 	}
 	if r.call.Channel == app.ChannelFile && in.Count+out.Count > 0 {
 		r.tx.exec(`UPDATE imports SET in_count = in_count + ?, in_amount = in_amount + ?, out_count = out_count + ?, out_amount =
-			out_amount + ?, undone_at = NULL WHERE id = ?`,
-			in.Count, in.Total, out.Count, out.Total, r.call.ImportID)
+			out_amount + ?, undone_at = NULL WHERE id = ?`, in.Count, in.Total, out.Count, out.Total, r.call.ImportID)
 	}
 }
 
@@ -85,8 +84,7 @@ func (r *recorder) find(e inbound.Incoming) *seenEvent {
 	r.tx.fail(scanKnown(r.tx.queryRow(`SELECT coalesce(k.transaction_id, 0), coalesce(k.item_id, 0), coalesce(i.inbound_event_id, 0),
 		coalesce(i.state, ''), `+knownColumns+` FROM event_ids k`+knownJoins+`
 		WHERE k.account_id = ? AND k.source_id = ? AND k.channel = ? AND k.event_id = ?`, r.call.AccountID, r.call.Source.ID,
-		string(e.EventIDChannel), e.EventID),
-		&seen.RecordedAs, &seen.transactionID, &seen.itemID, &seen.inboundEvent, &seen.state))
+		string(e.EventIDChannel), e.EventID), &seen.RecordedAs, &seen.transactionID, &seen.itemID, &seen.inboundEvent, &seen.state))
 	return &seen
 }
 
@@ -172,10 +170,9 @@ func (r *recorder) addConflict(position int, e inbound.Incoming) {
 	}})
 }
 
-var insertItem = insertInto("inbound_items",
-	`inbound_event_id, account_id, source_id, channel, position, state, reason_field, reason_en, reason_vi, event_id, gateway,
-	account_number, number, type, amount, content, occurred_at, date_only, date_flaw, masked, received_ms, silent, forwarded, clocked,
-	balance, available, sub_account`)
+var insertItem = insertInto("inbound_items", `inbound_event_id, account_id, source_id, channel, position, state, reason_field, reason_en,
+	reason_vi, event_id, gateway, account_number, number, type, amount, content, occurred_at, date_only, date_flaw, masked, received_ms,
+	silent, forwarded, clocked, balance, available, sub_account`)
 
 // addItem keeps an element for somebody to look at. In a retry one that was
 // discarded for the same reason stays discarded.

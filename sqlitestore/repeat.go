@@ -142,9 +142,8 @@ func (r *recorder) reportedBy(b app.BankAccount, e report, by channel) (found []
 		UNION ALL SELECT x.transaction_id, x.channel = ?1 AND x.source_id = ?2, 1, x.number, x.content, x.occurred_at, coalesce(x.balance, 0),
 		coalesce(x.available, 0), 0, 0
 			FROM page p CROSS JOIN transaction_reports x ON x.transaction_id = p.id
-		ORDER BY 1, later`,
-		string(e.EventIDChannel), e.source, b.ID, e.Amount, string(e.Type), from, to, midnight, at, by.source, string(by.name), late,
-		wide[0], wide[1])
+		ORDER BY 1, later`, string(e.EventIDChannel), e.source, b.ID, e.Amount, string(e.Type), from, to, midnight, at, by.source,
+		string(by.name), late, wide[0], wide[1])
 	r.tx.fail(each(rows, err, func(row scanner) (bool, error) {
 		var id int64
 		var own, later, full, late bool

@@ -25,8 +25,7 @@ func (r *recorder) conclude(item waitingItem, b app.BankAccount, id int64, like 
 		r.decided = append(r.decided, decidedItem{item.position, outcome, id})
 	}
 	r.tx.exec(`UPDATE event_ids SET transaction_id = ?, merged = ? WHERE account_id = ? AND source_id = ? AND channel = ?
-		AND event_id = ?`,
-		id, outcome == inbound.OutcomeDuplicate, r.call.AccountID, item.source, string(item.EventIDChannel), item.EventID)
+		AND event_id = ?`, id, outcome == inbound.OutcomeDuplicate, r.call.AccountID, item.source, string(item.EventIDChannel), item.EventID)
 	r.tx.exec(`UPDATE inbound_items SET state = ? WHERE id = ?`, string(outcome), item.id)
 	r.decide(b, item.report)
 	return outcome, id

@@ -26,8 +26,7 @@ func (s *Store) Sessions(ctx context.Context, accountID, userID int64, token str
 		return n, err
 	}, `SELECT sessions.id, sessions.generation, halfway, agent, address, started_at, seen_at, end_at, token = ?4
 		FROM users JOIN sessions ON sessions.user_id = users.id WHERE users.account_id = ?2 AND users.id = ?3 AND `+sessionGoesOn+
-		` ORDER BY seen_at DESC, sessions.id DESC`,
-		now.Unix(), accountID, userID, token)
+		` ORDER BY seen_at DESC, sessions.id DESC`, now.Unix(), accountID, userID, token)
 }
 
 func (s *Store) SetSession(ctx context.Context, token string, n access.Session, data []byte) error {

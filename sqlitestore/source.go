@@ -213,10 +213,9 @@ const sourceColumns = `id, account_id, name, provider, auth, token, secret, coal
 func (s *Store) scanSource(row scanner, before ...any) (inbound.Source, error) {
 	var src inbound.Source
 	var sealed, options, apiKey []byte
-	err := row.Scan(append(before, &src.ID, &src.AccountID, &src.Name, &src.Provider, &src.Auth, &src.Token, &sealed,
-		&src.BankAccountID, &options, &apiKey, &src.APIURL, secondsInto(&src.CreatedAt), secondsInto(&src.RemovedAt),
-		secondsInto(&src.LastCallAt), secondsInto(&src.LastTransactionAt),
-		secondsInto(&src.ListFrom), &src.Progress, secondsInto(&src.PolledAt), &src.PollError)...)
+	err := row.Scan(append(before, &src.ID, &src.AccountID, &src.Name, &src.Provider, &src.Auth, &src.Token, &sealed, &src.BankAccountID,
+		&options, &apiKey, &src.APIURL, secondsInto(&src.CreatedAt), secondsInto(&src.RemovedAt), secondsInto(&src.LastCallAt),
+		secondsInto(&src.LastTransactionAt), secondsInto(&src.ListFrom), &src.Progress, secondsInto(&src.PolledAt), &src.PollError)...)
 	if err != nil {
 		return src, err
 	}

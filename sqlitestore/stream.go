@@ -91,8 +91,7 @@ func (s *Store) StreamTransactions(ctx context.Context, st stream.Stream, after 
 // noteRemoval keeps which transactions of an account are about to be removed, of the last
 // inbound.MaxRemovals commits.
 func noteRemoval(tx *tx, accountID int64, ids []int64) error {
-	tx.exec(`INSERT INTO removed_transactions (account_id, number, transaction_id, bank_account_id, type, code,
-				receiving_number)
+	tx.exec(`INSERT INTO removed_transactions (account_id, number, transaction_id, bank_account_id, type, code, receiving_number)
 			SELECT t.account_id, (SELECT coalesce(max(number), 0) + 1 FROM removed_transactions), t.id, t.bank_account_id, t.type,
 				coalesce(t.code, ''), t.receiving_number
 			FROM json_each(?) k CROSS JOIN transactions t ON t.id = k.value`, jsonArray(ids))
@@ -212,8 +211,7 @@ func (s *Store) ToggleStream(ctx context.Context, accountID, id int64, now time.
 		st := txStream(tx, accountID, id)
 		st.IsActive = !st.IsActive
 		setStreamActive(tx, &st, now)
-		return st, tx.audit(ctx, accountID, app.DeedStreamChange, id,
-			app.AuditNamed(st.Name).Changed("is_active", !st.IsActive, st.IsActive))
+		return st, tx.audit(ctx, accountID, app.DeedStreamChange, id, app.AuditNamed(st.Name).Changed("is_active", !st.IsActive, st.IsActive))
 	})
 }
 

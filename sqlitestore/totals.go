@@ -147,8 +147,7 @@ func (t *totals) flushTransactions(tx *tx) {
 	}
 	for id, sums := range accounts {
 		tx.exec(`UPDATE account_totals SET in_count = in_count + ?, in_amount = in_amount + ?, out_count = out_count + ?, out_amount = out_amount
-			+ ? WHERE account_id = ?`,
-			sums.in.Count, sums.in.Total, sums.out.Count, sums.out.Total, id)
+			+ ? WHERE account_id = ?`, sums.in.Count, sums.in.Total, sums.out.Count, sums.out.Total, id)
 	}
 	for id, sum := range bankAccounts {
 		tx.exec(`INSERT INTO bank_account_totals (bank_account_id, count, amount) VALUES (?, ?, ?)`+addAmounts, id, sum.Count, sum.Total)
@@ -198,8 +197,7 @@ func (t *totals) flushAttempts(tx *tx) {
 	}
 	for id, s := range sums {
 		tx.exec(`UPDATE account_totals SET attempts_made = attempts_made + ?1, attempts_failed = attempts_failed + ?2, history_rows =
-			history_rows + ?1 WHERE account_id = ?3`,
-			s.made, s.failed, id)
+			history_rows + ?1 WHERE account_id = ?3`, s.made, s.failed, id)
 	}
 }
 

@@ -57,9 +57,8 @@ func (s *Store) CreateWebhook(ctx context.Context, w delivery.Webhook, sealed de
 		mayCreateWebhook(tx, w, now)
 		c = creation{w, true}
 		c.webhook.ID = tx.insert(insertInto("webhooks", `account_id, name, kind, url, type, code_prefixes, code_only, receiving_number, auth,
-			is_active, created_at, secret`),
-			w.AccountID, w.Name, string(w.Kind), w.URL, string(w.Type), lines(w.CodePrefixes), w.CodeOnly, w.ReceivingNumber,
-			string(w.Auth), w.IsActive, w.CreatedAt.Unix(), s.sealer.seal(sealWebhook, sealed.Secret))
+			is_active, created_at, secret`), w.AccountID, w.Name, string(w.Kind), w.URL, string(w.Type), lines(w.CodePrefixes), w.CodeOnly,
+			w.ReceivingNumber, string(w.Auth), w.IsActive, w.CreatedAt.Unix(), s.sealer.seal(sealWebhook, sealed.Secret))
 		if err := s.setHeaders(tx, &c.webhook, sealed.Headers); err != nil {
 			return c, err
 		}
@@ -194,8 +193,7 @@ func (s *Store) ToggleWebhook(ctx context.Context, accountID, id int64, now time
 		}
 		w.IsActive = !w.IsActive
 		tx.exec(`UPDATE webhooks SET is_active = ? WHERE id = ?`, w.IsActive, id)
-		return w, tx.audit(ctx, accountID, app.DeedWebhookChange, id,
-			app.AuditNamed(w.Name).Changed("is_active", !w.IsActive, w.IsActive))
+		return w, tx.audit(ctx, accountID, app.DeedWebhookChange, id, app.AuditNamed(w.Name).Changed("is_active", !w.IsActive, w.IsActive))
 	})
 }
 

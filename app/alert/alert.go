@@ -32,9 +32,8 @@ type Preferences struct {
 // Kinds are the kinds that alerts can be about: those that begin and end
 // by themselves.
 var Kinds = []AttentionKind{
-	AttentionMatch,
-	AttentionWebhook, AttentionStream, AttentionFailed, AttentionSource, AttentionInbound, AttentionBank, AttentionCodes, AttentionPlan,
-	AttentionServer, AttentionAlert,
+	AttentionMatch, AttentionWebhook, AttentionStream, AttentionFailed, AttentionSource, AttentionInbound, AttentionBank, AttentionCodes,
+	AttentionPlan, AttentionServer, AttentionAlert,
 }
 
 // alertNames says what the alerts of each kind of Kinds are about.

@@ -77,11 +77,9 @@ const (
 
 // causes are all of them, for [ParseDetail].
 var causes = []Cause{
-	CauseDNS, CauseConnect, CauseTLS, CauseResponse, CauseNoSuchName, CauseLookupFailed, CauseUnreachable, CauseExpired,
-	CauseNotYetValid, CauseWrongName,
-	CauseSelfSigned, CauseUnknownAuthority, CauseBadCertificate, CauseNotTLS, CauseOldTLS, CauseClientCertificate, CauseHandshake, CauseFiles,
-	CauseMemory, CausePorts,
-	CauseSheet, CauseSepay,
+	CauseDNS, CauseConnect, CauseTLS, CauseResponse, CauseNoSuchName, CauseLookupFailed, CauseUnreachable, CauseExpired, CauseNotYetValid,
+	CauseWrongName, CauseSelfSigned, CauseUnknownAuthority, CauseBadCertificate, CauseNotTLS, CauseOldTLS, CauseClientCertificate,
+	CauseHandshake, CauseFiles, CauseMemory, CausePorts, CauseSheet, CauseSepay,
 }
 
 // Detail is what is known of a failure beside its class.
