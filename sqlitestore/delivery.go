@@ -365,8 +365,7 @@ func (s *Store) newestShown(ctx context.Context, limit access.BankAccountLimit) 
 	n.TransactionID = ids[0]
 	err = s.queryRow(ctx, `SELECT coalesce(max(a.id), 0), coalesce(max(d.id), 0) FROM json_each(?) k
 			CROSS JOIN deliveries d INDEXED BY deliveries_transaction ON d.transaction_id = k.value LEFT JOIN attempts a ON a.delivery_id = d.id`,
-		jsonArray(ids)).
-		Scan(&n.AttemptID, &n.DeliveryID)
+		jsonArray(ids)).Scan(&n.AttemptID, &n.DeliveryID)
 	return n, err
 }
 

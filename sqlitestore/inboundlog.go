@@ -50,8 +50,7 @@ func (s *Store) OpenInbound(ctx context.Context, accountID int64, most int) (ope
 	}
 	err = s.queryRow(ctx,
 		`SELECT `+count(inbound.OutcomeUnassigned)+`, `+count(inbound.OutcomeConflict)+`, `+count(inbound.OutcomeRejected)+`, `+
-			count(inbound.OutcomeMayBeRepeat), accountID, most).
-		Scan(&open.Unassigned, &open.Conflicts, &open.Rejected, &open.MayBeRepeats)
+			count(inbound.OutcomeMayBeRepeat), accountID, most).Scan(&open.Unassigned, &open.Conflicts, &open.Rejected, &open.MayBeRepeats)
 	return open, err
 }
 

@@ -188,8 +188,7 @@ func (s *Store) PaymentRequests(ctx context.Context, accountID int64, f payment.
 			coalesce(sum(r.received), 0), coalesce(sum(r.amount - r.received)
 				FILTER (WHERE r.paid_at IS NULL AND r.cancelled_at IS NULL AND coalesce(r.expires_at >= ?1, 1)), 0)
 			FROM (SELECT r.amount, r.cancelled_at, r.paid_at, r.expires_at, `+received+` AS received FROM payment_requests r`+where+`) r`,
-		append(args, c.args...)...).
-		Scan(&page.Total, &page.Due, &page.Received, &page.Waiting)
+		append(args, c.args...)...).Scan(&page.Total, &page.Due, &page.Received, &page.Waiting)
 	if err != nil {
 		return page, err
 	}
