@@ -21,7 +21,8 @@ func bankAccountDest(b *app.BankAccount) []any {
 		&b.ReceivingNumbers, &b.ContentPrefix}
 }
 
-const oneBankAccount = `SELECT ` + bankAccountColumns + ` FROM bank_accounts b WHERE b.id = ? AND b.account_id = ? AND b.unlinked_at IS NULL`
+const oneBankAccount = `SELECT ` + bankAccountColumns + ` FROM bank_accounts b
+	WHERE b.id = ? AND b.account_id = ? AND b.unlinked_at IS NULL`
 
 // txBankAccount finds a linked bank account.
 func txBankAccount(tx *tx, accountID, id int64) app.BankAccount {

@@ -314,8 +314,8 @@ func (s *Store) DeliveriesOf(ctx context.Context, accountID int64, transactionID
 		return nil, nil
 	}
 	// Only the last delivery to each webhook is listed: the others were resent.
-	return readAll(ctx, s, func(row scanner) (l delivery.Latest, err error) { return l, row.Scan(latestDest(&l)...) }, `SELECT `+latestColumns+`
-		FROM json_each(?1) page
+	return readAll(ctx, s, func(row scanner) (l delivery.Latest, err error) { return l, row.Scan(latestDest(&l)...) },
+		`SELECT `+latestColumns+` FROM json_each(?1) page
 		CROSS JOIN deliveries d INDEXED BY deliveries_transaction ON d.transaction_id = page.value`+latestFrom+`
 		WHERE d.account_id = ?2 AND NOT EXISTS (SELECT 1 FROM deliveries o WHERE o.transaction_id = d.transaction_id
 		AND o.webhook_id = d.webhook_id AND o.id > d.id)

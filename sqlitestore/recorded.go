@@ -184,10 +184,10 @@ func (r *recorder) addItem(position int, state inbound.Outcome, e inbound.Incomi
 	if r.keepEvent(); r.event == 0 {
 		return 0
 	}
-	return r.tx.insert(insertItem,
-		r.event, r.call.AccountID, r.call.Source.ID, string(e.EventIDChannel), position, string(state), reason.Field,
-		reason.Text.EN, reason.Text.VI, e.EventID, e.Gateway, e.AccountNumber, e.Number, string(e.Type), e.Amount, e.Content, e.Time.Unix(),
-		e.DateOnly, string(e.DateFlaw), e.Masked, r.call.ReceivedAt.UnixMilli(), r.report(e).silent, e.Forwarded, e.Clocked, nullIfZero(e.Balance), nullIfZero(e.Available), e.SubAccount)
+	return r.tx.insert(insertItem, r.event, r.call.AccountID, r.call.Source.ID, string(e.EventIDChannel), position, string(state),
+		reason.Field, reason.Text.EN, reason.Text.VI, e.EventID, e.Gateway, e.AccountNumber, e.Number, string(e.Type), e.Amount, e.Content,
+		e.Time.Unix(), e.DateOnly, string(e.DateFlaw), e.Masked, r.call.ReceivedAt.UnixMilli(), r.report(e).silent, e.Forwarded, e.Clocked,
+		nullIfZero(e.Balance), nullIfZero(e.Available), e.SubAccount)
 }
 
 // waiting records the unassigned items of a link, after those that are done, until

@@ -18,9 +18,9 @@ func scanTransaction(row scanner) (app.Transaction, error) { return scanTransact
 
 // scanTransactionAnd scans a row with columns before those of the transaction.
 func scanTransactionAnd(row scanner, before ...any) (t app.Transaction, err error) {
-	return t, row.Scan(append(before, &t.ID, &t.AccountID, &t.BankAccountID, &t.Bank, &t.AccountNumber, &t.Number, &t.Type, &t.Amount, &t.Content,
-		secondsInto(&t.Time), &t.DateOnly, &t.DateFlaw, &t.ZoneOffset, codeInto{&t.Code}, secondsInto(&t.CreatedAt), &t.Nickname, &t.Colour,
-		&t.Note, paymentInto{&t.PaymentSent}, &t.ReceivingNumber, &t.Revenue, &t.RevenueNote, paymentInto{&t.PaymentRequest})...)
+	return t, row.Scan(append(before, &t.ID, &t.AccountID, &t.BankAccountID, &t.Bank, &t.AccountNumber, &t.Number, &t.Type, &t.Amount,
+		&t.Content, secondsInto(&t.Time), &t.DateOnly, &t.DateFlaw, &t.ZoneOffset, codeInto{&t.Code}, secondsInto(&t.CreatedAt), &t.Nickname,
+		&t.Colour, &t.Note, paymentInto{&t.PaymentSent}, &t.ReceivingNumber, &t.Revenue, &t.RevenueNote, paymentInto{&t.PaymentRequest})...)
 }
 
 var oneTransaction = `SELECT ` + transactionColumns + ` FROM transactions t JOIN bank_accounts b ON b.id = t.bank_account_id

@@ -222,7 +222,8 @@ func (s *Store) RemoveUser(ctx context.Context, accountID, id int64) error {
 }
 
 func txUser(tx *tx, accountID, id int64) access.User {
-	return find(tx, access.ErrNoUser, columnsOnly(scanUser), `SELECT `+userColumns+` FROM users WHERE account_id = ? AND id = ?`, accountID, id)
+	return find(tx, access.ErrNoUser, columnsOnly(scanUser), `SELECT `+userColumns+` FROM users WHERE account_id = ? AND id = ?`,
+		accountID, id)
 }
 
 func keepOwner(tx *tx, u access.User) {

@@ -182,7 +182,8 @@ func setWebhookBankAccounts(tx *tx, w delivery.Webhook) error {
 	}
 	tx.exec(`UPDATE webhooks SET bank_account_id = ? WHERE id = ?`, first, w.ID)
 	tx.exec(`DELETE FROM webhook_bank_accounts WHERE webhook_id = ?`, w.ID)
-	return tx.exec(`INSERT INTO webhook_bank_accounts (webhook_id, bank_account_id) SELECT ?, value FROM json_each(?)`, w.ID, jsonArray(others))
+	return tx.exec(`INSERT INTO webhook_bank_accounts (webhook_id, bank_account_id) SELECT ?, value FROM json_each(?)`, w.ID,
+		jsonArray(others))
 }
 
 func (s *Store) ToggleWebhook(ctx context.Context, accountID, id int64, now time.Time) (delivery.Webhook, error) {
