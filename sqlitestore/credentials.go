@@ -177,7 +177,7 @@ func (s *Store) TouchAPIKey(id int64, now time.Time) {
 		return
 	}
 	s.touched.Store(id, now)
-	s.offer(func(tx *tx) error {
+	s.writer.offer(func(tx *tx) error {
 		return tx.exec(`UPDATE api_keys SET last_used_at = ? WHERE id = ?`, now.Unix(), id)
 	})
 }

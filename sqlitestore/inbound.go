@@ -153,7 +153,7 @@ func ownInboundEvent(tx *tx, accountID, id int64) {
 }
 
 func (s *Store) NoteRefusedCall(c inbound.RefusedCall) {
-	s.offer(func(tx *tx) error {
+	s.writer.offer(func(tx *tx) error {
 		tx.exec(`INSERT INTO refused_calls (source_id, received_ms, remote, code, reason_en, reason_vi) VALUES (?, ?, ?, ?, ?, ?)`,
 			nullIfZero(c.SourceID), c.ReceivedAt.UnixMilli(), c.Remote, string(c.Code), c.Text.EN, c.Text.VI)
 		return tx.exec(`DELETE FROM refused_calls WHERE id <= (SELECT id FROM refused_calls ORDER BY id DESC LIMIT 1 OFFSET ?)`,

@@ -44,7 +44,7 @@ func (s *Store) SeeSession(ctx context.Context, token, address string, now time.
 	if err != nil || !due {
 		return noRowsAs(err, nil)
 	}
-	s.offer(func(tx *tx) error {
+	s.writer.offer(func(tx *tx) error {
 		return tx.exec(`UPDATE sessions SET seen_at = ?, address = ? WHERE token = ? AND seen_at <= ?`, now.Unix(), address, token, noted)
 	})
 	return nil

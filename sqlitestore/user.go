@@ -249,7 +249,7 @@ func actingUser(ctx context.Context, u access.User) context.Context {
 // NoteRefusedSignIn doesn't wait: who guesses must not learn from the time of the
 // answer whether there is a user of that name.
 func (s *Store) NoteRefusedSignIn(ctx context.Context, u access.User) {
-	s.offer(func(tx *tx) error {
+	s.writer.offer(func(tx *tx) error {
 		d := app.AuditNamed(u.Name)
 		d.Count = 1
 		return tx.auditOften(ctx, time.Hour, app.AuditLine{

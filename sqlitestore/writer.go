@@ -331,11 +331,6 @@ func (s *Store) write(ctx context.Context, fn func(tx *tx) error) error {
 	return storageError(s.writer.do(ctx, fn))
 }
 
-// offer runs fn in a commit later, or not at all where there is too much to do.
-func (s *Store) offer(fn func(tx *tx) error) {
-	s.writer.offer(fn)
-}
-
 // writing runs fn in the next commit and returns its result. A caller that gave
 // up gets the zero value: the writer may still be writing the result.
 func writing[T any](ctx context.Context, s *Store, fn func(tx *tx) (T, error)) (T, error) {
