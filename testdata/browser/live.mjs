@@ -109,6 +109,23 @@ for (const path of ['/transactions', '/deliveries']) {
   }
 }
 
+// What came while somebody looked at the ticked rows moves no tick to another row.
+await page.goto(job.base + '/transactions');
+await isLive(page);
+await page.locator('#rows [name=row]').first().check();
+const ticked = await page.locator('#rows :checked').first().getAttribute('value');
+await page.click('button[form=ticked]');
+await page.waitForURL('**/transactions/chosen**');
+await page.fill('[name=revenue_note]', 'why');
+await page.press('[name=revenue_note]', 'Enter'); // which of the buttons it would press, nobody knows
+check(new URL(page.url()).pathname === '/transactions/chosen', 'Enter pressed one of several buttons');
+await call('row while away', 7000, 'row while away');
+await page.goBack();
+await isLive(page);
+await within(5000, 'what came meanwhile is not there', hasRow(page), 'row while away');
+const moved = await page.locator('#rows :checked').evaluateAll((boxes) => boxes.map((box) => box.value));
+check(moved.every((value) => value === ticked), `the way back ticks ${moved}, where ${ticked} was ticked`);
+
 // Eight tabs over HTTP/1.1: a browser has six connections, and no tab may wait.
 const tabs = [];
 for (let i = 0; i < 8; i++) {

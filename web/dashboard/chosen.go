@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"cmp"
 	"net/url"
 	"slices"
 	"strconv"
@@ -91,7 +92,7 @@ func (s *Server) chosen(v *visit, texts []string) ([]app.Transaction, error) {
 		}
 		list = append(list, t)
 	}
-	slices.SortStableFunc(list, func(a, b app.Transaction) int { return b.Time.Compare(a.Time) })
+	slices.SortFunc(list, func(a, b app.Transaction) int { return cmp.Or(b.Time.Compare(a.Time), cmp.Compare(b.ID, a.ID)) })
 	return list, nil
 }
 

@@ -7,7 +7,9 @@ import (
 
 	"baoco/app"
 	"baoco/app/access"
+	"baoco/app/apptest"
 	"baoco/app/payment"
+	"baoco/web/webtest"
 )
 
 // Ticked transactions are shown with their sums, and one tap does a thing with each of them.
@@ -78,6 +80,11 @@ func TestChosenExport(t *testing.T) {
 	if strings.Join(found, " ") != "3 5" {
 		t.Errorf("rows %v", found)
 	}
+	native := w.Native() // of one second, the list has the newer one first
+	for _, id := range []string{"a", "b"} {
+		w.Names(webtest.Recorded, native, apptest.Transfer{ID: id, Date: "2025-10-16", Amount: 1000})
+	}
+	lan.Get("/transactions/chosen?row=9&row=10").Shows(t, `format=xlsx&row=10&row=9"`)
 	lan.Get("/transactions/export?format=csv&row=99").WantStatus(t, http.StatusNotFound)
 	w.User(1, "hoa", access.RoleCashier)
 	hoa := w.Browser().SignIn("hoa")
