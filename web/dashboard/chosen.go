@@ -134,7 +134,7 @@ func changedText(aside string, done int) app.Text {
 }
 
 // errHasNote keeps the note that somebody wrote before.
-var errHasNote = app.Refused(app.CodeConflict, app.Text{EN: "A note that is there already stays.", VI: "Ghi chú đã có được giữ nguyên."})
+var errHasNote = app.Conflict("A note that is there already stays.", "Ghi chú đã có được giữ nguyên.")
 
 // changeOne does with a transaction what the form asks.
 func (s *Server) changeOne(v *visit, t app.Transaction) error {
