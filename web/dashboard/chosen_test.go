@@ -87,6 +87,10 @@ func TestChosenExport(t *testing.T) {
 	lan.Get("/transactions/chosen?row=9&row=10").Shows(t, `format=xlsx&row=10&row=9"`)
 	lan.Get("/transactions/export?format=csv&row=99").WantStatus(t, http.StatusNotFound)
 	w.User(1, "hoa", access.RoleCashier)
-	hoa := w.Browser().SignIn("hoa")
-	hoa.Get("/transactions").Hides(t, `name="row"`, "/transactions/chosen")
+	w.Pay(1, "today", "a loan of today")
+	lan.Post("/transactions/chosen", "row", "11", "kind", "loan").Goes(t, "/")
+	lan.Get("/transactions").Shows(t, "not revenue: Loan")
+	hoa := w.Browser().SignIn("hoa").Get("/transactions")
+	hoa.Shows(t, "a loan of today")
+	hoa.Hides(t, `name="row"`, "/transactions/chosen", "not revenue")
 }

@@ -198,7 +198,7 @@ func (w words) FaultText(i inbound.Incoming) string {
 	}
 	name := app.FieldName(i.Fault.Field).In(w.Lang)
 	switch i.Fault.Field {
-	case "id": // FieldName gives the name that "id" has in forms
+	case "id":
 		name = w.T("The source’s id", "Mã của nguồn")
 	case provider.FaultNotJSON, "body":
 		name = w.T("The data", "Dữ liệu")

@@ -119,8 +119,14 @@ func (v view) Rows(days []dayRows, filtered bool) rowsView { return rowsView{v, 
 func (v view) Ticked(days []dayRows, filtered bool) rowsView {
 	return rowsView{v, days, filtered, true}
 }
-func (v rowsView) Day(day dayRows) dayView        { return dayView{v.words, day} }
-func (v rowsView) Row(row transactionRow) rowView { return rowView{v.words, row, v.Tick} }
+func (v rowsView) Day(day dayRows) dayView { return dayView{v.words, day} }
+
+func (v rowsView) Row(row transactionRow) rowView {
+	if !may(v.User.Role, seeMoney) {
+		row.Revenue = "" // that money is a loan is not for everybody
+	}
+	return rowView{v.words, row, v.Tick}
+}
 
 // groupByDay groups rows that follow each other. A search is in the order in which
 // transactions were recorded, so a day may come again further down; only its first

@@ -59,6 +59,7 @@ document.addEventListener("refreshed", countDown);
 // The browser prints without a button too, and rows are ticked without the box at their head.
 function showHelpers() {
   for (const helper of $$("[data-print], [data-tick-all]")) helper.hidden = false;
+  for (const all of $$("[data-tick-all]:checked")) all.checked = !$("input[name=row]:not(:checked)", all.form);
 }
 showHelpers();
 document.addEventListener("refreshed", showHelpers);

@@ -156,7 +156,7 @@ async function load() {
 }
 
 // show puts what differs in a newer page into this one. Rows don't move under
-// the pointer or under the reader's eyes: new ones wait until they are asked for,
+// the pointer, under the reader's eyes or while some are ticked: new ones wait until they are asked for,
 // while those that are there go on changing.
 let shown = document.body.dataset.live; // what the page was made with
 const known = new Set($$("[data-rows] tr").map((row) => row.id));
@@ -164,7 +164,8 @@ const isNew = (row) => row.id && !row.matches(".day") && !known.has(row.id);
 async function show(page) {
   const rows = $("[data-rows]"), next = $("[data-rows]", page), held = $("[data-held]");
   const fresh = next ? [...next.rows].filter(isNew) : [];
-  const hold = rows && next && fresh.length > 0 && isRead(rows);
+  const hold = rows && next && fresh.length > 0 && !askedFor && isRead(rows);
+  askedFor = false;
   if (hold) {
     const kept = rows.cloneNode(true);
     for (const row of kept.rows) {
@@ -182,7 +183,8 @@ async function show(page) {
   document.dispatchEvent(new Event("refreshed"));
 }
 
-const isRead = (rows) => rows.matches(":hover") || rows.contains(document.activeElement) || rows.getBoundingClientRect().top < 0;
+let askedFor = false; // somebody asked for the rows that wait
+const isRead = (rows) => rows.matches(":hover") || $(":checked", rows) || rows.contains(document.activeElement) || rows.getBoundingClientRect().top < 0;
 
 // arrived marks new rows, announces the newest payment, and counts payments in the
 // title of a tab in the background.
@@ -212,7 +214,7 @@ if (document.body.dataset.live) {
     const name = event.detail.attrName;
     if (name === "open" || name === "class" && event.target.classList.contains("new")) event.preventDefault();
   });
-  $("[data-held]").addEventListener("click", () => { scrollTo({ top: 0 }); document.activeElement?.blur(); refresh(); });
+  $("[data-held]").addEventListener("click", () => { scrollTo({ top: 0 }); document.activeElement?.blur(); askedFor = true; refresh(); });
   document.addEventListener("mouseout", (event) => { if (!$("[data-held]").hidden && event.target.closest("[data-rows]")) refresh(); });
   // Some things change without a new row: ages, a webhook that is switched off.
   follow("/live", { changed: (event) => { if (event.data !== shown) refresh(); }, alive: () => { if (Date.now() - loadedAt > 60_000) refresh(); } });
