@@ -48,8 +48,11 @@ func (w words) HasOffers(rows []billRow) bool {
 
 // OfferSaid says what came, and asks whose it is.
 func (w words) OfferSaid(o payment.Offer) string {
-	text := w.Money(o.Amount) + w.T(" came just now, without a code: ", " vừa vào, không có mã: ") +
-		app.Isolated(w.Said(o.Transaction)) + ". "
+	came := w.T(" came just now, without a code: ", " vừa vào, không có mã: ")
+	if o.Doubt {
+		came = w.T(" came just now, without the code of this bill: ", " vừa vào, không có mã của đơn này: ")
+	}
+	text := w.Money(o.Amount) + came + app.Isolated(w.Said(o.Transaction)) + ". "
 	if o.Doubt {
 		text += w.T("Its content may name another order.", "Nội dung có thể ghi đơn khác.")
 	} else {
