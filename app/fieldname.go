@@ -65,7 +65,7 @@ var fieldNames = map[string]Text{
 	"status":            {EN: "Result", VI: "Kết quả"},
 	"webhook_id":        {EN: "Webhook", VI: "Webhook"},
 	"transaction_id":    {EN: "Transaction", VI: "Giao dịch"},
-	"id":                {EN: "ID", VI: "Mã số"},
+	"id":                {EN: "With the id", VI: "Mã số"},
 	"row":               {EN: "Selection", VI: "Mục chọn"},
 	"amount":            {EN: "Amount", VI: "Số tiền"},
 	"content":           {EN: "Content", VI: "Nội dung"},
