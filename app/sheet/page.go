@@ -27,6 +27,7 @@ type pageTable struct {
 // pageRow is a row that isn't at its end.
 type pageRow struct {
 	begun  bool
+	open   bool // a cell goes on, or a line outside tables
 	cells  []Cell
 	cell   int    // that goes on
 	text   []byte // of it
@@ -81,16 +82,26 @@ func (t *pageTable) row() *pageRow { return &t.rows[len(t.rows)-1] }
 
 func (t *pageTable) text(s string) {
 	r := t.row()
-	if len(r.cells) == 0 {
+	if !r.open {
 		if strings.TrimFunc(s, IsSpace) == "" {
 			return
 		}
-		r.begun, r.cells = true, make([]Cell, 1) // outside the cells of a table
+		if len(t.rows) > 1 {
+			t.err = errOutside
+			return
+		}
+		r.begun, r.open, r.cells = true, true, make([]Cell, 1)
 	}
 	if r.text = append(r.text, s...); r.size+len(r.text) > maxRowText {
 		t.err = errLarge
 	}
 }
+
+// What a browser shows elsewhere than it is written, or not at all.
+var (
+	errOutside = errors.New("a text in a table, outside its cells")
+	errHidden  = errors.New("a part of a table that isn't shown")
+)
 
 var blanks = regexp.MustCompile(`[ \t\r\f]+`)
 
@@ -102,6 +113,9 @@ func (r *pageRow) endCell() {
 }
 
 func (t *pageTable) startTag(tag html.Token) {
+	if t.isHidden(tag) {
+		t.err = errHidden
+	}
 	switch tag.Data {
 	case "script", "style", "title": // the text within isn't seen
 		t.tokens.Next()
@@ -112,6 +126,11 @@ func (t *pageTable) startTag(tag html.Token) {
 			t.err = errLarge
 		}
 		t.rows = append(t.rows, pageRow{})
+	case "thead", "tbody", "tfoot":
+		t.endGroup()
+	case "caption":
+		t.endRow()
+		t.beginCell(1, 1)
 	case "tr":
 		t.endRow()
 		t.row().begun = true
@@ -127,17 +146,51 @@ func (t *pageTable) endTag(name string) {
 	case name == "table" && len(t.rows) > 1:
 		t.endRow()
 		t.rows = t.rows[:len(t.rows)-1]
-	case name == "tr":
+	case name == "thead", name == "tbody", name == "tfoot":
+		t.endGroup()
+	case name == "tr", name == "caption":
 		t.endRow()
+	case (name == "td" || name == "th") && len(t.rows) > 1:
+		t.row().open = false
 	default:
 		t.breakLine(name)
 	}
 }
 
-// breakLine ends a line within a cell, or the line outside tables.
+// isHidden tells whether a browser hides a part of a table, or shows it otherwise than as text.
+func (t *pageTable) isHidden(tag html.Token) bool {
+	switch tag.Data {
+	case "table", "template":
+	case "select", "textarea", "datalist", "noscript", "iframe", "object", "svg", "math":
+		return len(t.rows) > 1
+	default:
+		if len(t.rows) == 1 {
+			return false
+		}
+	}
+	for _, a := range tag.Attr {
+		if a.Key == "hidden" || a.Key == "style" && hides.MatchString(a.Val) {
+			return true
+		}
+	}
+	return tag.Data == "template"
+}
+
+var hides = regexp.MustCompile(`(?i)display\s*:\s*none|visibility\s*:\s*(hidden|collapse)`)
+
+// endGroup ends a group of rows, and with it the cells that go on over its rows.
+func (t *pageTable) endGroup() {
+	if len(t.rows) > 1 {
+		t.endRow()
+		t.row().spans = nil
+	}
+}
+
+// breakLine ends a line within a cell, or the line outside tables. A mark beside a text and a text
+// that is struck out are lines too, so that none becomes a digit of an amount.
 func (t *pageTable) breakLine(tag string) {
 	switch tag {
-	case "br", "p", "div", "li", "h1", "h2", "h3", "h4", "h5", "h6", "center", "body":
+	case "br", "p", "div", "li", "h1", "h2", "h3", "h4", "h5", "h6", "center", "body", "sup", "sub", "del", "s", "strike":
 		if len(t.rows) == 1 {
 			t.endRow()
 		} else if len(t.row().cells) > 0 {
@@ -146,15 +199,28 @@ func (t *pageTable) breakLine(tag string) {
 	}
 }
 
-// span is over how many columns or rows a cell goes.
+// span is over how many columns or rows a cell goes, as a browser reads it: 0 rows are all that
+// the group has.
 func span(tag html.Token, key string) int {
 	for _, a := range tag.Attr {
-		if n, err := strconv.Atoi(a.Val); err == nil && n > 0 && a.Key == key {
-			return min(n, maxRows)
+		if a.Key != key {
+			continue
+		}
+		digits := spanForm.FindStringSubmatch(a.Val)
+		if digits == nil {
+			return 1
+		}
+		switch n, err := strconv.Atoi(digits[1]); {
+		case err != nil || n > maxRows || n == 0 && key == "rowspan":
+			return maxRows
+		default:
+			return max(n, 1)
 		}
 	}
 	return 1
 }
+
+var spanForm = regexp.MustCompile(`^[ \t\n\f\r]*\+?([0-9]+)`)
 
 func (t *pageTable) beginCell(columns, rows int) {
 	r := t.row()
@@ -162,7 +228,7 @@ func (t *pageTable) beginCell(columns, rows int) {
 	for len(r.cells) < len(r.spans) && r.spans[len(r.cells)] > 0 {
 		r.cells = append(r.cells, Cell{})
 	}
-	r.begun, r.cell = true, len(r.cells)
+	r.begun, r.open, r.cell = true, true, len(r.cells)
 	if r.cell+columns > MaxColumns {
 		t.err = errLarge
 		return

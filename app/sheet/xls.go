@@ -53,7 +53,13 @@ const (
 	recordBegin     = 0x809
 )
 
+// maxOldWorkbook is the size of a file, which is read into memory as a whole, and once more as
+// its stream. Excel 97 had at most 65,536 rows, which take some 29 MB in a statement.
+const maxOldWorkbook = 32 << 20
+
 var (
+	errOldTooLarge = refused("A workbook of Excel 97 (.xls) of more than 32 MiB can’t be read; save it as .xlsx or .csv.",
+		"Không đọc được bảng tính Excel 97 (.xls) lớn hơn 32 MiB; hãy lưu lại thành .xlsx hoặc .csv.")
 	errPassword = refused("This workbook is protected by a password; open it in Excel or LibreOffice, remove the password (File, Info, "+
 		"Protect Workbook), and save it again.",
 		"Bảng tính này có mật khẩu; hãy mở bằng Excel hoặc LibreOffice, gỡ mật khẩu (Tệp, Thông tin, Bảo vệ sổ làm việc) rồi lưu lại.")
@@ -63,8 +69,8 @@ var (
 
 // openOldWorkbook reads all records but those of the sheets.
 func (f *File) openOldWorkbook() error {
-	if f.size > maxSharedStrings {
-		return errTooMuch
+	if f.size > maxOldWorkbook {
+		return errOldTooLarge
 	}
 	content := make([]byte, f.size)
 	if _, err := f.file.ReadAt(content, 0); err != nil {

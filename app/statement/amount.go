@@ -49,6 +49,10 @@ func parseMoney(c cell) money {
 	if isDash(text) {
 		return m
 	}
+	if strings.ContainsAny(c.Text, "\u202D\u202E") { // its digits are shown in another order
+		m.err = app.ErrAmountSyntax
+		return m
+	}
 	if c.Number {
 		m.value, m.err = app.ParseAmount(text)
 		shown, negative, signed := cutSign(cutUnit(c.Shown))
@@ -128,6 +132,9 @@ var ungrouped = strings.NewReplacer(".", "", ",", "", " ", "")
 // without leading zeros. Decimals must all be 0. What may be decimals or a broken group is
 // an error, and so is a group behind a 0.
 func parseDigits(s string) (whole string, m marks, err error) {
+	if strings.ContainsAny(s, "\n\r\v\f\u0085\u2028\u2029") {
+		return "", m, errAmountGroups // of several lines
+	}
 	s = strings.Map(func(r rune) rune {
 		if sheet.IsSpace(r) {
 			return ' '

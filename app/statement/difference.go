@@ -5,8 +5,11 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"baoco/app"
+	"baoco/app/sheet"
 )
 
 // What a file says about its own rows: running balances, opening and closing balances,
@@ -104,6 +107,7 @@ const maxAccounts = 1000
 type running struct {
 	gap  bool // the balance of some row isn't known
 	line int  // of the last row
+	rows int
 	joins
 	chain
 }
@@ -157,6 +161,7 @@ func (g *reconciliation) add(account string, line int, s sums, balance int64, kn
 	}
 	b.joins.add(line, s, balance, known)
 	b.line = line
+	b.rows++
 	if b.gap = b.gap || !known || s.unsure; !b.gap {
 		b.chain.add(balance, s.moved())
 	}
@@ -223,7 +228,7 @@ func (r *Reader) compare(l line, row *Row) error {
 		r.addSides()
 	}
 	r.all.add(s)
-	r.present.add(r.text(l, fieldAccount), l.Line, s, balance.value, balance.known())
+	r.present.add(accountKey(r.text(l, fieldAccount)), l.Line, s, balance.value, balance.known())
 	return r.certain(l, row)
 }
 
@@ -236,6 +241,16 @@ func (r *Reader) endAccount() error {
 		g.opening, g.closing = total{}, total{}
 	}
 	accounts := slices.Sorted(maps.Keys(g.balances))
+	alone, rows := 0, 0
+	for _, b := range g.balances {
+		if rows += b.rows; b.rows == 1 && b.known {
+			alone++
+		}
+	}
+	if len(accounts) > 1 && 2*alone > rows {
+		r.differ(r.header.line, "most rows are alone in their account, so their balances can’t be compared: look whether the column of accounts is right",
+			"đa số dòng là dòng duy nhất của tài khoản nên không so được số dư: hãy xem cột tài khoản có đúng không")
+	}
 	for _, account := range accounts {
 		if err := r.endSide(&g, g.balances[account]); err != nil {
 			return err
@@ -251,6 +266,16 @@ func (r *Reader) endAccount() error {
 		r.compareEnds(&g, g.balances[account])
 	}
 	return nil
+}
+
+// accountKey is an account number without what stands between its characters.
+func accountKey(text string) string {
+	return strings.Map(func(c rune) rune {
+		if c < utf8.RuneSelf && !unicode.IsLetter(c) && !unicode.IsDigit(c) || sheet.IsSpace(c) {
+			return -1
+		}
+		return unicode.ToUpper(c)
+	}, text)
 }
 
 // endSide refuses rows whose balances say that money went the other way.
