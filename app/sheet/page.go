@@ -24,6 +24,9 @@ type pageTable struct {
 	err    error
 }
 
+// maxPageColumns is how many columns a table has at most: each costs a look in each row.
+const maxPageColumns = 256
+
 // pageRow is a row that isn't at its end.
 type pageRow struct {
 	begun  bool
@@ -229,7 +232,7 @@ func (t *pageTable) beginCell(columns, rows int) {
 		r.cells = append(r.cells, Cell{})
 	}
 	r.begun, r.open, r.cell = true, true, len(r.cells)
-	if r.cell+columns > MaxColumns {
+	if r.cell+columns > maxPageColumns {
 		t.err = errLarge
 		return
 	}
