@@ -54,12 +54,12 @@ const (
 )
 
 // maxOldWorkbook is the size of a file, which is read into memory as a whole, and once more as
-// its stream. Excel 97 had at most 65,536 rows, which take some 29 MB in a statement.
-const maxOldWorkbook = 32 << 20
+// its stream. In a statement 30,000 rows take some 13 MB.
+const maxOldWorkbook = 16 << 20
 
 var (
-	errOldTooLarge = refused("A workbook of Excel 97 (.xls) of more than 32 MiB can’t be read; save it as .xlsx or .csv.",
-		"Không đọc được bảng tính Excel 97 (.xls) lớn hơn 32 MiB; hãy lưu lại thành .xlsx hoặc .csv.")
+	errOldTooLarge = refused("A workbook of Excel 97 (.xls) of more than 16 MiB can’t be read; save it as .xlsx or .csv.",
+		"Không đọc được bảng tính Excel 97 (.xls) lớn hơn 16 MiB; hãy lưu lại thành .xlsx hoặc .csv.")
 	errPassword = refused("This workbook is protected by a password; open it in Excel or LibreOffice, remove the password (File, Info, "+
 		"Protect Workbook), and save it again.",
 		"Bảng tính này có mật khẩu; hãy mở bằng Excel hoặc LibreOffice, gỡ mật khẩu (Tệp, Thông tin, Bảo vệ sổ làm việc) rồi lưu lại.")
@@ -359,7 +359,9 @@ func (t *oldTable) cell(id, style int) (c Cell) {
 		return c
 	}
 	value := t.take(8) // of a formula
-	switch {
+	switch options := t.u16(); {
+	case options&1 != 0: // it is still to be calculated
+		c.Text = "#N/A"
 	case little.Uint16(value[6:]) != 0xFFFF:
 		return t.number(math.Float64frombits(little.Uint64(value)), style)
 	case value[0] == 0:

@@ -164,6 +164,8 @@ func TestDifferences(t *testing.T) {
 		{"balance, oldest first", two + "01/11/2026;a;;5;105\n02/11/2026;b;3;;102\n03/11/2026;c;;4;98\n", "4 the balance doesn’t follow"},
 		{"balance, newest first", two + "03/11/2026;c;;4;106\n02/11/2026;b;3;;102\n01/11/2026;a;;5;104\n31/10/2026;0;;1;100\n",
 			"4 the balance doesn’t follow"},
+		{"a balance is missing", two + "01/11/2026;a;;5;105\n02/11/2026;b;;3;\n03/11/2026;c;1;;940\n04/11/2026;d;;1;941\n",
+			"4 the balance doesn’t follow"},
 		{"a row is missing", two + "01/11/2026;a;;5.000;105.000\n02/11/2026;b;;4.000;119.000\n", "3 the balance doesn’t"},
 		{"unreadable balance", two + "01/11/2026;a;;5.000;x1\n", "2 the balance “x1”"},
 		{"opening balance", "Số dư đầu kỳ: 99;;;;\n" + two + "01/11/2026;a;;5;105\n02/11/2026;b;3;;102\n",

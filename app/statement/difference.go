@@ -300,7 +300,7 @@ func (r *Reader) compareEnds(g *reconciliation, b *running) {
 	if g.opening.line != 0 && g.closing.line != 0 {
 		opening, closing, known = g.opening.value, g.opening.value+g.all.moved(), true
 		r.confirmed = r.confirmed || closing == g.closing.value && closing != opening
-	} else if !b.gap && !whole {
+	} else if !b.gap && !whole || b.gap && b.broken > 0 {
 		r.differ(cmp.Or(b.broken, b.line), "the balance doesn’t follow from the amounts: some row is missing or is not read rightly",
 			"số dư không khớp với các số tiền: có dòng bị thiếu hoặc bị đọc sai")
 	}
