@@ -257,7 +257,8 @@ func TestSeveralAccounts(t *testing.T) {
 		{"two by turns", above + first + other + "02/11/2026;1234567890;b;3;;102\n02/11/2026;987654321;b;1;;906\n", ""},
 		{"a row of one is missing", above + first + other + "02/11/2026;1234567890;b;3;;102\n02/11/2026;987654321;b;1;;905\n",
 			"5 the balance doesn’t follow"},
-		{"what is stated is of both", "Số dư đầu kỳ;;;;;100\n" + above + first + other + "02/11/2026;1234567890;b;3;;102\n02/11/2026;987654321;b;1;;906\n", ""},
+		{"what is stated is of both", "Số dư đầu kỳ;;;;;100\n" + above + first + other +
+			"02/11/2026;1234567890;b;3;;102\n02/11/2026;987654321;b;1;;906\n", ""},
 		{"one in two forms", above + first + "02/11/2026;1234-567.890;b;3;;102\n", ""},
 		{"each row alone", above + first + other + "02/11/2026;555555555;b;3;;108\n", "1 most rows are alone in their account"},
 		{"one is turned", above + first + other + "02/11/2026;1234567890;b;3;;102\n02/11/2026;987654321;b;1;;908\n",

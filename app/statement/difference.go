@@ -248,8 +248,8 @@ func (r *Reader) endAccount() error {
 		}
 	}
 	if len(accounts) > 1 && 2*alone > rows {
-		r.differ(r.header.line, "most rows are alone in their account, so their balances can’t be compared: look whether the column of accounts is right",
-			"đa số dòng là dòng duy nhất của tài khoản nên không so được số dư: hãy xem cột tài khoản có đúng không")
+		r.differ(r.header.line, "most rows are alone in their account, so no balance can be compared: is the column of accounts right?",
+			"đa số dòng là dòng duy nhất của tài khoản nên không so được số dư: cột tài khoản có đúng không?")
 	}
 	for _, account := range accounts {
 		if err := r.endSide(&g, g.balances[account]); err != nil {
