@@ -52,7 +52,7 @@ check((await text()).includes('Gửi lại từ'), 'nothing says where it comes 
 
 // A choice is counted before it goes.
 await page.goto(job.base + '/deliveries?status=1');
-await page.check('input[name=id]');
+await page.check('input[name=row]');
 await page.click('form[action="/deliveries/resend"] button[type=submit]');
 await page.waitForURL(job.base + '/deliveries/resend**');
 await must(page, 'history resend');
