@@ -5,11 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"baoco/app"
-	"baoco/app/sheet"
 )
 
 // What a file says about its own rows: running balances, opening and closing balances,
@@ -97,7 +94,7 @@ type reconciliation struct {
 	all, page        sums                // of all rows, and of those since the last line of totals
 	above            []total             // stated above the rows
 	opening, closing total               // line 0: not stated
-	balances         map[string]*running // by the account that the rows name themselves; empty: none
+	balances         map[string]*running // by the account of the rows; empty: none is named
 }
 
 // maxAccounts is of how many accounts in one table the balances are compared.
@@ -228,7 +225,7 @@ func (r *Reader) compare(l line, row *Row) error {
 		r.addSides()
 	}
 	r.all.add(s)
-	r.present.add(accountKey(r.text(l, fieldAccount)), l.Line, s, balance.value, balance.known())
+	r.present.add(app.NormalizeAccountNumber(row.AccountNumber), l.Line, s, balance.value, balance.known())
 	return r.certain(l, row)
 }
 
@@ -266,16 +263,6 @@ func (r *Reader) endAccount() error {
 		r.compareEnds(&g, g.balances[account])
 	}
 	return nil
-}
-
-// accountKey is an account number without what stands between its characters.
-func accountKey(text string) string {
-	return strings.Map(func(c rune) rune {
-		if c < utf8.RuneSelf && !unicode.IsLetter(c) && !unicode.IsDigit(c) || sheet.IsSpace(c) {
-			return -1
-		}
-		return unicode.ToUpper(c)
-	}, text)
 }
 
 // endSide refuses rows whose balances say that money went the other way.
