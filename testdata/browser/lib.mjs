@@ -40,7 +40,7 @@ export const listening = () => {
   window.spoken = [];
   window.tones = [];
   window.SpeechSynthesisUtterance = class { constructor(text) { this.text = text; } };
-  const speak = (words) => { window.spoken.push({ text: words.text, lang: words.lang, volume: words.volume }); setTimeout(() => words.onend()); };
+  const speak = (words) => { window.spoken.push({ text: words.text, lang: words.lang, volume: words.volume }); window.heard?.(words.text); setTimeout(() => words.onend()); };
   Object.defineProperty(window, 'speechSynthesis', { value: { getVoices: () => [], resume() {}, speak } });
   const create = AudioContext.prototype.createOscillator;
   AudioContext.prototype.createOscillator = function () { const tone = create.call(this); window.tones.push(tone); return tone; };

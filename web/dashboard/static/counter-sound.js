@@ -69,7 +69,8 @@ document.addEventListener("connected", () => clearTimeout(warning)); // clears a
 // Payments wait for the voice in a queue. Those that came while there was no
 // connection or while the screen asked for a touch, those that waited for more than
 // a minute, and more than three, are one sentence. After five minutes a payment isn't
-// spoken any more. What somebody must look at has another sound and comes first.
+// spoken any more. What somebody must look at has another sound and comes first. What a
+// page that is left hasn't spoken yet, the next one in this tab speaks.
 let queue = [], speaking = false;
 function announce(card) {
   const { say, amount, missed, verdict } = card.dataset, alarms = alarming.includes(verdict);
@@ -77,6 +78,13 @@ function announce(card) {
   queue.push({ say: asks() ? "" : say, amount: Number(amount), alarms, at: Date.now() });
   if (!speaking) speakNext();
 }
+
+addEventListener("pagehide", () => { remember("unspoken", queue); queue = []; });
+addEventListener("pageshow", () => {
+  queue.push(...remembered("unspoken") ?? []);
+  remember("unspoken", []);
+  if (!speaking) speakNext();
+});
 
 // A test payment sounds unlike money, and is left unsaid while money is said.
 function announceTest(text) {
@@ -105,9 +113,9 @@ async function speakNext() {
     queue = queue.filter((payment) => !late.includes(payment));
     text = await backlog(late.length, late.reduce((sum, payment) => sum + payment.amount, 0));
   } else {
-    text = queue.shift().say;
+    text = queue.shift()?.say; // none where the page was left meanwhile
   }
-  await speak(text);
+  if (text) await speak(text);
   speakNext();
 }
 
