@@ -36,7 +36,7 @@ func TestSetUpLink(t *testing.T) {
 			t.Errorf("serve %s at %s: the link is %s", c.flag, p.url, link)
 		}
 		p.end(t)
-		if log := p.stderr.String(); strings.Count(log, "baoco user set-up") != 1 || strings.Contains(log, "/setup/") {
+		if log := p.stderr.String(); strings.Count(log, " user set-up") != 1 || strings.Contains(log, "/setup/") {
 			t.Errorf("serve %s without users says:\n%s", c.flag, log)
 		}
 	}
@@ -56,7 +56,7 @@ func TestFirstRun(t *testing.T) {
 	dir, receiver := t.TempDir(), openShop(t)
 	p := serveIn(t, dir, anyPort, "--allow-target", receiver.target())
 	eventually(t, "the first run says what to do next", func() bool {
-		return strings.Contains(p.stderr.String(), "1. baoco bank link --bank ACB")
+		return strings.Contains(p.stderr.String(), "1. "+p.Args[0]+" bank link --bank ACB") // as it was called
 	})
 	for _, name := range []string{"baoco.db", "baoco.db.key", "baoco.db-wal", "baoco.db-shm", "baoco.db.lock"} {
 		info, err := os.Stat(filepath.Join(dir, name))

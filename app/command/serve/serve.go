@@ -273,7 +273,7 @@ func showSetUp(ctx context.Context, w io.Writer, log *slog.Logger, r *Server, s 
 		users, err := r.Services.Access.Users(ctx, app.DefaultAccountID)
 		if err == nil && len(users) == 0 {
 			log.Info("nobody can sign in to the dashboard yet: this command prints the link to create the first user",
-				"command", "baoco user set-up"+s.dbFlag())
+				"command", program()+" user set-up"+s.dbFlag())
 		}
 		return err
 	}
@@ -311,18 +311,21 @@ func (s Settings) dbFlag() string {
 	return " --db " + app.ShellWord(s.DB)
 }
 
+// program is this program as it was called, which works again in the same directory.
+func program() string { return app.ShellWord(os.Args[0]) }
+
 func printWelcome(w io.Writer, s Settings, address net.Addr) {
 	fmt.Fprintf(w,
 		`baoco made %[1]s (and %[1]s.key: keep a copy of both) and answers at %[2]s
 
 Next, in another terminal:
-  1. baoco bank link%[3]s --bank ACB --number 19354957 --name "NGUYEN VAN A"
-  2. baoco webhook create%[3]s --name shop --url https://your-shop.vn/baoco --type IN
-  3. baoco transaction add%[3]s --amount 200000 --content "first one"     (your shop is told within a second)
-  4. baoco source add%[3]s --provider sepay --auth apikey --name SePay     (and enter its URL at the provider)
-  5. baoco apikey create%[3]s shop                                         (for the API at %[2]s/api/v1)
+  1. %[4]s bank link%[3]s --bank ACB --number 19354957 --name "NGUYEN VAN A"
+  2. %[4]s webhook create%[3]s --name shop --url https://your-shop.vn/baoco --type IN
+  3. %[4]s transaction add%[3]s --amount 200000 --content "first one"     (your shop is told within a second)
+  4. %[4]s source add%[3]s --provider sepay --auth apikey --name SePay     (and enter its URL at the provider)
+  5. %[4]s apikey create%[3]s shop                                         (for the API at %[2]s/api/v1)
 
-`, s.DB, s.url(address), s.dbFlag())
+`, s.DB, s.url(address), s.dbFlag(), program())
 }
 
 // httpServer makes a server that limits the time, memory and connections of its
