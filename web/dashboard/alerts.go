@@ -152,10 +152,6 @@ func (w words) ChatHint(m alert.Medium) string {
 	}[m].In(w.Lang)
 }
 
-func (s *Server) alertsPage(v *visit) error {
-	return s.showAlerts(v, sentAlerts{}, nil)
-}
-
 // alertMessagesShown is how many of the last messages the page lists.
 const alertMessagesShown = 20
 
@@ -192,7 +188,7 @@ func (s *Server) showAlerts(v *visit, sent sentAlerts, wrong error) error {
 			}
 		}
 		data.Report = cmp.Or(data.Report, c.ReportTime)
-		cards[c.Medium] = alertCard{Channel: c, Saved: savedChannel(channels, c.Medium), Remove: s.alertRemoval(v, c.Medium), Banks: banks}
+		cards[c.Medium] = alertCard{Channel: c, Saved: savedChannel(channels, c.Medium), Remove: s.alertRemoval(v, c), Banks: banks}
 	}
 	data.Telegram, data.Email = sent.filled(cards, alert.Telegram, v.Lang), sent.filled(cards, alert.Email, v.Lang)
 	for _, medium := range alert.ChatMedia {
@@ -420,22 +416,20 @@ func (s *Server) testAlert(v *visit) error {
 		app.Text{EN: "The test was taken. Look whether it has arrived.", VI: "Tin thử đã được gửi. Hãy kiểm tra xem đã nhận được chưa."})
 }
 
+// pageChannel is the channel that the path names.
+func (s *Server) pageChannel(v *visit) (alert.Channel, error) {
+	return s.Services.Alerts.AlertChannel(v.Context(), v.account.ID, alert.Medium(v.PathValue("medium")))
+}
+
 // alertRemoval removes a channel.
-func (s *Server) alertRemoval(v *visit, medium alert.Medium) confirmation {
+func (s *Server) alertRemoval(v *visit, c alert.Channel) confirmation {
+	medium := c.Medium
 	return confirmation{
-		Path: "/settings/alerts/" + string(medium) + "/remove", Back: "/settings/alerts",
+		Path: "/settings/alerts/" + string(medium) + "/remove", Back: "/settings/alerts", section: "settings",
 		Title: v.T("Send no alerts by "+medium.Name().EN+"?", "Ngừng cảnh báo qua "+medium.Name().VI+"?"), Button: v.T("Remove", "Xoá kênh"),
 		Texts: []string{v.T("Nobody is told there any more, and what was entered is forgotten.",
 			"Sẽ không còn cảnh báo nào được gửi qua kênh này, thông tin đã nhập bị xoá.")},
 		do:   func() error { return s.Services.Alerts.RemoveAlertChannel(v.Context(), v.account.ID, medium) },
 		done: app.Text{EN: "The channel is removed.", VI: "Đã xoá kênh."},
 	}
-}
-
-func (s *Server) removeAlert(v *visit) error {
-	c, err := s.Services.Alerts.AlertChannel(v.Context(), v.account.ID, alert.Medium(v.PathValue("medium")))
-	if err != nil {
-		return err
-	}
-	return s.confirm(v, "settings", s.alertRemoval(v, c.Medium))
 }

@@ -108,56 +108,35 @@ func (s *Server) toldBalance(v *visit, b *app.Balance) *toldBalance {
 }
 
 // setBankLook changes the nickname and the colour.
-func (s *Server) setBankLook(v *visit) error {
-	b, err := s.pageBank(v)
-	if err != nil {
-		return err
-	}
-	wrong := v.unchanged(b.Nickname, b.Colour)
+func (s *Server) setBankLook(v *visit, b *app.BankAccountSummary) error {
+	err := v.unchanged(b.Nickname, b.Colour)
 	b.BankAccountLabel = app.BankAccountLabel{Nickname: v.PostFormValue("nickname"), Colour: app.Colour(v.PostFormValue("colour"))}
-	if wrong != nil {
-		return s.showBank(v, b, wrong)
+	if err == nil {
+		err = s.Services.Ledger.SetBankAccountLabel(v.Context(), v.account.ID, b.ID, b.BankAccountLabel)
 	}
-	if err := s.Services.Ledger.SetBankAccountLabel(v.Context(), v.account.ID, b.ID, b.BankAccountLabel); err != nil {
-		return s.showBank(v, b, err)
-	}
-	return s.redirect(v, bankPath(b.ID), app.Text{EN: "Saved.", VI: "Đã lưu."})
+	return s.done(v, err, bankPath(b.ID), app.Text{EN: "Saved.", VI: "Đã lưu."})
 }
 
 // setHolder corrects the name of the holder.
-func (s *Server) setHolder(v *visit) error {
-	b, err := s.pageBank(v)
-	if err != nil {
-		return err
-	}
-	wrong := v.unchanged(b.AccountName)
+func (s *Server) setHolder(v *visit, b *app.BankAccountSummary) error {
+	err := v.unchanged(b.AccountName)
 	b.AccountName = v.PostFormValue("account_name")
-	if wrong == nil {
-		_, wrong = s.Services.Ledger.SetAccountName(v.Context(), v.account.ID, b.ID, b.AccountName)
+	if err == nil {
+		_, err = s.Services.Ledger.SetAccountName(v.Context(), v.account.ID, b.ID, b.AccountName)
 	}
-	if wrong != nil {
-		return s.showBank(v, b, wrong)
-	}
-	return s.redirect(v, bankPath(b.ID), app.Text{EN: "Saved.", VI: "Đã lưu."})
+	return s.done(v, err, bankPath(b.ID), app.Text{EN: "Saved.", VI: "Đã lưu."})
 }
 
 // setBankReceiving changes how customers pay the bank account.
-func (s *Server) setBankReceiving(v *visit) error {
-	b, err := s.pageBank(v)
-	if err != nil {
-		return err
-	}
-	wrong := v.unchanged(b.ReceivingNumbers, b.ContentPrefix)
+func (s *Server) setBankReceiving(v *visit, b *app.BankAccountSummary) error {
+	err := v.unchanged(b.ReceivingNumbers, b.ContentPrefix)
 	b.BankAccountReceiving = app.BankAccountReceiving{
 		ReceivingNumbers: v.PostFormValue("receiving_numbers"), ContentPrefix: v.PostFormValue("content_prefix"),
 	}
-	if wrong == nil {
-		_, wrong = s.Services.Ledger.SetBankAccountReceiving(v.Context(), v.account.ID, b.ID, b.BankAccountReceiving)
+	if err == nil {
+		_, err = s.Services.Ledger.SetBankAccountReceiving(v.Context(), v.account.ID, b.ID, b.BankAccountReceiving)
 	}
-	if wrong != nil {
-		return s.showBank(v, b, wrong)
-	}
-	return s.redirect(v, bankPath(b.ID), app.Text{EN: "Saved.", VI: "Đã lưu."})
+	return s.done(v, err, bankPath(b.ID), app.Text{EN: "Saved.", VI: "Đã lưu."})
 }
 
 // receivingNumbers are those of all these bank accounts.
@@ -267,10 +246,6 @@ func (s *Server) showBankStep(_ *visit, page view, sent any) (template.HTML, err
 	return s.showPart(page, "guide-bank", form)
 }
 
-func (s *Server) newBankPage(v *visit) error {
-	return s.showNewBank(v, bankForm{}, nil)
-}
-
 func (s *Server) showNewBank(v *visit, form bankForm, wrong error) error {
 	return s.render(v, wrong, pageHead{"bank_new", "banks", app.Text{EN: "Link a bank account", VI: "Liên kết tài khoản ngân hàng"}}, form)
 }
@@ -281,13 +256,12 @@ func (s *Server) linkBank(v *visit) error {
 		Pending: v.PostFormValue("pending") == "1", Notify: v.PostFormValue("notify"),
 	}
 	var bad app.Invalid
-	notify := inbound.ReadNotifyOnLink(form.Notify, &bad)
-	if err := bad.Err(); err != nil {
-		return s.showNewBank(v, form, err)
+	in := inbound.BankAccountLink{Bank: form.Bank, AccountNumber: form.AccountNumber, AccountName: form.AccountName, Pending: form.Pending,
+		Notify: inbound.ReadNotifyOnLink(form.Notify, &bad)}
+	r, err := inbound.LinkResult{}, bad.Err()
+	if err == nil {
+		r, err = s.Services.Inbound.LinkBankAccount(v.Context(), v.account.ID, in, v.now)
 	}
-	r, err := s.Services.Inbound.LinkBankAccount(v.Context(), v.account.ID, inbound.BankAccountLink{
-		Bank: form.Bank, AccountNumber: form.AccountNumber, AccountName: form.AccountName, Pending: form.Pending, Notify: notify,
-	}, v.now)
 	if err != nil {
 		return s.showNewBank(v, form, err)
 	}
@@ -351,14 +325,6 @@ type bankData struct {
 	Cut             bool // the content is longer than banks carry
 }
 
-func (s *Server) bankPage(v *visit) error {
-	b, err := s.pageBank(v)
-	if err != nil {
-		return err
-	}
-	return s.showBank(v, b, nil)
-}
-
 // showBank shows the page. refused is why an action was refused.
 func (s *Server) showBank(v *visit, b app.BankAccountSummary, refused error) error {
 	sources, err := s.Services.Inbound.Sources(v.Context(), v.account.ID)
@@ -395,11 +361,7 @@ func transferTo(b app.BankAccount, query url.Values) (transfer vietqr.Transfer, 
 }
 
 // bankQR is the picture of the code.
-func (s *Server) bankQR(v *visit) error {
-	b, err := s.pageBank(v)
-	if err != nil {
-		return err
-	}
+func (s *Server) bankQR(v *visit, b app.BankAccountSummary) error {
 	_, text, err := transferTo(b.BankAccount, v.URL.Query())
 	if err != nil {
 		return err
@@ -415,15 +377,11 @@ func (s *Server) bankQR(v *visit) error {
 
 // switchBank sets the status that the form names, so that a form that is sent
 // twice doesn't switch it back.
-func (s *Server) switchBank(v *visit) error {
-	sum, err := s.pageBank(v)
-	if err != nil {
-		return err
-	}
+func (s *Server) switchBank(v *visit, sum *app.BankAccountSummary) (err error) {
 	b := sum.BankAccount
 	if on := v.PostFormValue("active") == "1"; on != (b.Status == app.BankAccountActive) && (on || b.Status != app.BankAccountInactive) {
 		if b, err = s.Services.Ledger.ToggleBankAccount(v.Context(), v.account.ID, b.ID, v.now); err != nil {
-			return s.showBank(v, sum, err)
+			return err
 		}
 	}
 	flash := app.Text{EN: "Bank account turned on. Your shop is notified of its transactions.",
@@ -435,13 +393,9 @@ func (s *Server) switchBank(v *visit) error {
 	return s.redirect(v, bankPath(b.ID), flash)
 }
 
-func (s *Server) unlinkBank(v *visit) error {
-	b, err := s.pageBank(v)
-	if err != nil {
-		return err
-	}
-	return s.confirm(v, "banks", confirmation{
-		Path: bankPath(b.ID) + "/unlink", Back: bankPath(b.ID), to: "/banks",
+func (s *Server) bankUnlink(v *visit, b app.BankAccountSummary) confirmation {
+	return confirmation{
+		Path: bankPath(b.ID) + "/unlink", Back: bankPath(b.ID), section: "banks", to: "/banks",
 		Title: v.T("Unlink bank account", "Huỷ liên kết tài khoản ngân hàng"), Button: v.T("Unlink", "Huỷ liên kết"),
 		Texts: []string{
 			v.T("Transactions kept: ", "Số giao dịch được giữ lại: ") + v.Number(b.All.Count) + ".",
@@ -454,5 +408,5 @@ func (s *Server) unlinkBank(v *visit) error {
 		same: func(typed, number string) bool { return app.NormalizeAccountNumber(typed) == number },
 		do:   func() error { return s.Services.Ledger.UnlinkBankAccount(v.Context(), v.account.ID, b.ID, v.now) },
 		done: app.Text{EN: "Bank account unlinked. Its transactions are kept.", VI: "Đã huỷ liên kết tài khoản. Các giao dịch vẫn được giữ."},
-	})
+	}
 }

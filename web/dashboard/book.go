@@ -49,7 +49,7 @@ type openingRow struct {
 }
 
 // bookAsked reads which book the address names.
-func (v *visit) bookAsked() (book.Request, error) {
+func (s *Server) bookAsked(v *visit) (book.Request, error) {
 	values := v.URL.Query()
 	r := book.Request{Form: book.S1a, By: book.ByDay}
 	if form := values.Get("form"); form != "" {
@@ -59,7 +59,7 @@ func (v *visit) bookAsked() (book.Request, error) {
 		r.By = book.Grouping(by)
 	}
 	var err error
-	r.Period, err = v.periodAsked()
+	r.Period, err = s.periodAsked(v)
 	return r, err
 }
 
@@ -67,11 +67,9 @@ func bookValues(r book.Request) url.Values {
 	return url.Values{"form": {string(r.Form)}, "period": {r.Period.String()}, "by": {string(r.By)}}
 }
 
-func (s *Server) bookPage(v *visit) error { return s.showBook(v, bookData{}, nil) }
-
 // showBook shows the page. Of d is what a form that is refused had in it; wrong is why.
 func (s *Server) showBook(v *visit, d bookData, wrong error) error {
-	asked, err := v.bookAsked()
+	asked, err := s.bookAsked(v)
 	if wrong == nil {
 		wrong = err
 	}
@@ -168,7 +166,7 @@ func (s *Server) bookSheet(v *visit) error {
 }
 
 func (s *Server) readBook(v *visit) (*book.Book, error) {
-	asked, err := v.bookAsked()
+	asked, err := s.bookAsked(v)
 	if err != nil {
 		return nil, err
 	}
@@ -214,8 +212,8 @@ const exportLines = 500
 // bookClosing closes the books through the end of a period.
 func (s *Server) bookClosing(v *visit, p book.Period) confirmation {
 	return confirmation{
-		Path: bookPath + "/close?period=" + p.String(), Back: bookPath + "?period=" + p.String(), Title: v.T("Close the books?", "Chốt sổ?"),
-		Button: v.T("Close the books", "Chốt sổ"), done: app.Text{EN: "The books are closed.", VI: "Đã chốt sổ."},
+		Path: bookPath + "/close?period=" + p.String(), Back: bookPath + "?period=" + p.String(), section: "book",
+		Title: v.T("Close the books?", "Chốt sổ?"), Button: v.T("Close the books", "Chốt sổ"), done: app.Text{EN: "The books are closed.", VI: "Đã chốt sổ."},
 		Texts: []string{v.T("Everything through ", "Mọi khoản đến hết ngày ") + v.Date(p.Last) +
 			v.T(" stays as it is now: marks, cash, opening balances and the heading. What is recorded later for that time goes into the next book.",
 				" giữ nguyên như hiện tại: đánh dấu, tiền mặt, số dư đầu kỳ và thông tin đầu sổ. Khoản ghi nhận muộn sẽ vào sổ kỳ sau.")},
@@ -226,19 +224,11 @@ func (s *Server) bookClosing(v *visit, p book.Period) confirmation {
 	}
 }
 
-func (s *Server) closeBook(v *visit) error {
-	p, err := v.periodAsked()
-	if err != nil {
-		return err
-	}
-	return s.confirm(v, "book", s.bookClosing(v, p))
-}
-
 // bookOpening takes back the last closing.
 func (s *Server) bookOpening(v *visit, last book.Closing) confirmation {
 	return confirmation{
-		Path: bookPath + "/open?through=" + last.Through.String(), Back: bookPath, Title: v.T("Open the book again?", "Mở lại sổ?"),
-		Button: v.T("Open the book again", "Mở lại sổ"), done: app.Text{EN: "The book is open again.", VI: "Đã mở lại sổ."},
+		Path: bookPath + "/open?through=" + last.Through.String(), Back: bookPath, section: "book",
+		Title: v.T("Open the book again?", "Mở lại sổ?"), Button: v.T("Open the book again", "Mở lại sổ"), done: app.Text{EN: "The book is open again.", VI: "Đã mở lại sổ."},
 		Texts: []string{v.T("The last closing, through ", "Bỏ lần chốt gần nhất, đến hết ngày ") + v.Date(last.Through) +
 			v.T(", is taken back. A book that you handed in already may then say something else.",
 				". Sổ bạn đã nộp có thể sẽ khác đi.")},
@@ -260,7 +250,7 @@ func (s *Server) openBook(v *visit) error {
 	if through, named := v.URL.Query()["through"]; named && through[0] != last.Through.String() {
 		return book.ErrOtherClosing // it was taken back already
 	}
-	return s.confirm(v, "book", s.bookOpening(v, last))
+	return s.confirm(v, s.bookOpening(v, last))
 }
 
 func (s *Server) setHeading(v *visit) error {

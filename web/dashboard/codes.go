@@ -134,7 +134,7 @@ func (s *Server) codeRemoval(v *visit, p app.CodePattern, limited []limitedToCod
 			"Các nơi chỉ nhận mã này sẽ không nhận giao dịch mới nữa: ")+strings.Join(names, ", ")+".")
 	}
 	return confirmation{
-		Path: "/settings/codes/" + strconv.FormatInt(p.ID, 10) + "/delete", Back: "/settings/codes",
+		Path: "/settings/codes/" + strconv.FormatInt(p.ID, 10) + "/delete", Back: "/settings/codes", section: "settings",
 		Title: v.T("Delete the pattern “", "Xoá mẫu “") + p.Prefix + "”?", Button: v.T("Delete", "Xoá"),
 		Texts: texts,
 		do:    func() error { return s.Services.Ledger.DeleteCodePattern(v.Context(), v.account.ID, p.ID, v.now) },
@@ -152,7 +152,7 @@ func (s *Server) deleteCode(v *visit) error {
 	if err != nil {
 		return err
 	}
-	return s.confirm(v, "settings", s.codeRemoval(v, p, limited))
+	return s.confirm(v, s.codeRemoval(v, p, limited))
 }
 
 // codes reads the payment codes of the account.

@@ -419,7 +419,7 @@ func (s *Server) createCounterLink(v *visit) error {
 // counterRevocation revokes a link.
 func (s *Server) counterRevocation(v *visit, l payment.CounterLink) confirmation {
 	return confirmation{
-		Path: "/settings/counters/" + strconv.FormatInt(l.ID, 10) + "/revoke", Back: "/settings",
+		Path: "/settings/counters/" + strconv.FormatInt(l.ID, 10) + "/revoke", Back: "/settings", section: "settings",
 		Title: v.T("Revoke the link “", "Thu hồi đường dẫn “") + l.Name + "”?", Button: v.T("Revoke", "Thu hồi"),
 		Texts: []string{v.T("Screens open with this link stop within a second. The counter needs a new link to see money coming in again.",
 			"Mọi màn hình đang mở bằng đường dẫn này sẽ ngừng hiển thị trong vòng một giây. Quầy cần đường dẫn mới để tiếp tục xem tiền vào.")},
@@ -428,11 +428,8 @@ func (s *Server) counterRevocation(v *visit, l payment.CounterLink) confirmation
 	}
 }
 
-func (s *Server) revokeCounter(v *visit) error {
+// pageCounter is the link that the path names.
+func (s *Server) pageCounter(v *visit) (payment.CounterLink, error) {
 	links, err := s.Services.Payments.CounterLinks(v.Context(), v.account.ID)
-	l, err := named(v, links, err, func(l payment.CounterLink) int64 { return l.ID }, payment.ErrNoCounterLink)
-	if err != nil {
-		return err
-	}
-	return s.confirm(v, "settings", s.counterRevocation(v, l))
+	return named(v, links, err, func(l payment.CounterLink) int64 { return l.ID }, payment.ErrNoCounterLink)
 }

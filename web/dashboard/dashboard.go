@@ -255,6 +255,14 @@ func (s *Server) redirect(v *visit, to string, flash app.Text) error {
 	return nil
 }
 
+// done is redirect after an action that may have been refused: err is why, and is given back.
+func (s *Server) done(v *visit, err error, to string, flash app.Text) error {
+	if err != nil {
+		return err
+	}
+	return s.redirect(v, to, flash)
+}
+
 // takeFlash gives the flash once, to a page that the browser loads: a live page
 // that asks for itself anew would take that of another page. One of a session that
 // has ended is given to nobody.

@@ -70,11 +70,7 @@ func (s *Server) deliveryDetails(v *visit) (delivery.Details, error) {
 
 func deliveryPath(id int64) string { return "/deliveries/" + strconv.FormatInt(id, 10) }
 
-func (s *Server) deliveryPage(v *visit) error {
-	d, err := s.deliveryDetails(v)
-	if err != nil {
-		return err
-	}
+func (s *Server) deliveryPage(v *visit, d delivery.Details) error {
 	return s.showDelivery(v, deliveryData{Details: d}, nil)
 }
 

@@ -222,16 +222,11 @@ type linkForm struct {
 }
 
 // pageEvent is the event that the path names.
-func (s *Server) pageEvent(v *visit) (inbound.Event, error) {
-	return s.Services.Inbound.ReadInboundEvent(v.Context(), v.account.ID, v.pathID())
-}
+func (s *Server) pageEvent(v *visit) (eventData, error) { return s.eventData(v, v.pathID()) }
 
-func (s *Server) eventPage(v *visit) error {
-	e, err := s.pageEvent(v)
-	if err != nil {
-		return err
-	}
-	return s.showEvent(v, e, suggestLink(e.Items), nil)
+func (s *Server) eventData(v *visit, id int64) (eventData, error) {
+	e, err := s.Services.Inbound.ReadInboundEvent(v.Context(), v.account.ID, id)
+	return eventData{Event: e, Link: suggestLink(e.Items), Recorded: map[int64]app.Transaction{}}, err
 }
 
 // suggestLink fills in the bank and account number on which all unassigned items
@@ -261,8 +256,7 @@ func suggestLink(items []inbound.Item) (form linkForm) {
 }
 
 // showEvent shows the page of an event. wrong is why an action was refused.
-func (s *Server) showEvent(v *visit, e inbound.Event, link linkForm, wrong error) error {
-	data := eventData{Event: e, Link: link, Recorded: map[int64]app.Transaction{}}
+func (s *Server) showEvent(v *visit, data eventData, wrong error) error {
 	for _, i := range data.Items {
 		switch i.State {
 		case inbound.OutcomeUnassigned:
@@ -282,23 +276,20 @@ func (s *Server) showEvent(v *visit, e inbound.Event, link linkForm, wrong error
 }
 
 // linkEvent records the unassigned items of an event on a bank account.
-func (s *Server) linkEvent(v *visit) error {
-	e, err := s.pageEvent(v)
-	if err != nil {
-		return err
-	}
+func (s *Server) linkEvent(v *visit, e *eventData) error {
 	form := linkForm{Bank: v.PostFormValue("bank"), AccountNumber: strings.TrimSpace(v.PostFormValue("account_number")),
 		AccountName: strings.TrimSpace(v.PostFormValue("account_name")), Notify: v.PostFormValue("notify")}
+	e.Link = form
 	var bad app.Invalid
 	notify := inbound.ReadNotifyOnLink(form.Notify, &bad)
 	if err := bad.Err(); err != nil {
-		return s.showEvent(v, e, form, err)
+		return err
 	}
 	r, err := s.Services.Inbound.LinkInbound(v.Context(), v.account.ID, inbound.EventLink{
 		EventID: e.ID, Bank: form.Bank, AccountNumber: form.AccountNumber, AccountName: form.AccountName, Notify: notify,
 	}, v.now)
 	if err != nil {
-		return s.showEvent(v, e, form, err)
+		return err
 	}
 	flash := app.Textf(
 		"Recorded: %d; duplicates: %d; from other waiting calls: %d. Notifications sent to your shop: %d.",
@@ -311,19 +302,15 @@ func (s *Server) linkEvent(v *visit) error {
 }
 
 // retryEvent reads the body of an event once more.
-func (s *Server) retryEvent(v *visit) error {
-	e, err := s.pageEvent(v)
-	if err != nil {
-		return err
-	}
-	return s.processAgain(v, e, app.Text{})
+func (s *Server) retryEvent(v *visit, e *eventData) error {
+	return s.processAgain(v, e.ID, app.Text{})
 }
 
 // processAgain reads the body of an event once more. done is what was done before.
-func (s *Server) processAgain(v *visit, e inbound.Event, done app.Text) error {
-	r, err := s.Services.Inbound.RetryInbound(v.Context(), v.account.ID, e.ID, v.now)
+func (s *Server) processAgain(v *visit, event int64, done app.Text) error {
+	r, err := s.Services.Inbound.RetryInbound(v.Context(), v.account.ID, event, v.now)
 	if err != nil {
-		return s.showEvent(v, e, suggestLink(e.Items), err)
+		return err
 	}
 	flash := app.Textf(
 		"Reprocessed. Recorded: %d; duplicates: %d; unassigned: %d; in conflict: %d; unreadable: %d.",
@@ -338,26 +325,22 @@ func (s *Server) processAgain(v *visit, e inbound.Event, done app.Text) error {
 	if done.EN != "" {
 		flash = done.And(flash)
 	}
-	return s.redirect(v, eventPath(e.ID), flash)
+	return s.redirect(v, eventPath(event), flash)
 }
 
 // settleEvent takes what a person says of an item that may be a repeat.
-func (s *Server) settleEvent(v *visit) error {
-	e, err := s.pageEvent(v)
-	if err != nil {
-		return err
-	}
+func (s *Server) settleEvent(v *visit, e *eventData) error {
 	item, _ := wire.ParseID(v.PostFormValue("item_id"))
 	transaction, _ := wire.ParseID(v.PostFormValue("transaction_id"))
 	repeat := v.PostFormValue("repeat")
 	if repeat != "0" && repeat != "1" {
-		return s.showEvent(v, e, suggestLink(e.Items), app.InvalidField("repeat", "is required", "là bắt buộc"))
+		return app.InvalidField("repeat", "is required", "là bắt buộc")
 	}
 	r, err := s.Services.Inbound.SettleRepeat(v.Context(), v.account.ID, inbound.RepeatSettle{
 		EventID: e.ID, ItemID: item, TransactionID: transaction, Repeat: repeat == "1",
 	}, v.now)
 	if err != nil {
-		return s.showEvent(v, e, suggestLink(e.Items), err)
+		return err
 	}
 	done := app.Textf("It is transaction %d. Nothing was recorded.", "Trùng với giao dịch %d, không ghi nhận thêm.", r.TransactionID)
 	switch r.Outcome {
@@ -373,11 +356,7 @@ func (s *Server) settleEvent(v *visit) error {
 
 // discardEvent discards one item of an event, or all open ones if the box "sure"
 // was ticked.
-func (s *Server) discardEvent(v *visit) error {
-	e, err := s.pageEvent(v)
-	if err != nil {
-		return err
-	}
+func (s *Server) discardEvent(v *visit, e *eventData) (err error) {
 	var n int
 	switch item := v.PostFormValue("item_id"); {
 	case item != "":
@@ -389,10 +368,7 @@ func (s *Server) discardEvent(v *visit) error {
 	default:
 		n, err = s.Services.Inbound.DiscardInbound(v.Context(), v.account.ID, e.ID)
 	}
-	if err != nil {
-		return s.showEvent(v, e, suggestLink(e.Items), err)
-	}
-	return s.redirect(v, eventPath(e.ID),
+	return s.done(v, err, eventPath(e.ID),
 		app.Textf("Items discarded: %d. No transactions were recorded.", "Đã bỏ qua %d mục, không ghi nhận giao dịch nào.", n))
 }
 

@@ -139,14 +139,16 @@ func (v *visit) unchanged(now ...any) error {
 
 // confirmation is an action that can't be undone, and the question before it: in
 // a dialog ({{template "ask"}}), or on a page of its own where there are no
-// scripts. GET of its path asks, POST acts; both rows of the table have the same
-// handler, which makes the confirmation and gives it to confirm.
+// scripts. GET of its path asks, POST acts; its row of the table is a question, whose
+// handler makes the confirmation and gives it to confirm.
 type confirmation struct {
 	Path   string
 	Title  string
 	Texts  []string // what will happen
 	Button string
 	Back   string // the page of whom the answer is no
+
+	section string // of the navigation
 
 	Word   string // must be typed to confirm; empty: a click is enough
 	Prompt string // asks for it
@@ -163,7 +165,7 @@ func (c confirmation) ID() string {
 }
 
 // confirm shows the page of the question, or acts.
-func (s *Server) confirm(v *visit, section string, c confirmation) (err error) {
+func (s *Server) confirm(v *visit, c confirmation) (err error) {
 	if v.Method == http.MethodPost {
 		if c.Word != "" && !c.same(v.PostFormValue("word"), c.Word) {
 			err = app.Refused(app.CodeValidation,
@@ -175,7 +177,7 @@ func (s *Server) confirm(v *visit, section string, c confirmation) (err error) {
 			return s.redirect(v, cmp.Or(c.to, c.Back), c.done)
 		}
 	}
-	return s.render(v, err, pageHead{"confirm", section, app.Text{EN: c.Title, VI: c.Title}}, c)
+	return s.render(v, err, pageHead{"confirm", c.section, app.Text{EN: c.Title, VI: c.Title}}, c)
 }
 
 // typeName makes a confirmation ask for a name.

@@ -47,10 +47,6 @@ type importData struct {
 	Choose  bool              // the columns are why the file is refused, or may be
 }
 
-func (s *Server) importPage(v *visit) error {
-	return s.showImport(v, importData{}, nil)
-}
-
 func (s *Server) showImport(v *visit, data importData, wrong error) (err error) {
 	if data.Banks, err = s.Services.Ledger.BankAccounts(v.Context(), v.account.ID); err != nil {
 		return err
@@ -227,11 +223,12 @@ func importRejection(outcome inbound.Outcome, e inbound.Incoming) app.Text {
 // listedImports is how many imports the page of the import shows.
 const listedImports = 10
 
-func (s *Server) undoImport(v *visit) error {
-	u, err := s.Services.Inbound.Undoable(v.Context(), v.account.ID, v.pathID(), v.now)
-	if err != nil {
-		return err
-	}
+// pageImport is the import that the path names, with what can be undone of it.
+func (s *Server) pageImport(v *visit) (inbound.Undoing, error) {
+	return s.Services.Inbound.Undoable(v.Context(), v.account.ID, v.pathID(), v.now)
+}
+
+func (s *Server) importUndo(v *visit, u inbound.Undoing) confirmation {
 	texts := []string{v.T("To be removed: ", "Sẽ xoá: ") + v.Sum(app.In, u.In) + ", " + v.Sum(app.Out, u.Out) + "."}
 	if !u.First.IsZero() {
 		texts = append(texts,
@@ -249,15 +246,15 @@ func (s *Server) undoImport(v *visit) error {
 		texts = append(texts, v.T("They stay because they stand in a closed book: ", "Giữ lại vì thuộc sổ đã chốt: ")+
 			v.Count(u.ClosedCount, "transaction", "transactions", "giao dịch")+".")
 	}
-	return s.confirm(v, "transactions", confirmation{
-		Path: "/transactions/import/" + strconv.FormatInt(u.File.ID, 10) + "/undo", Back: "/transactions/import",
+	return confirmation{
+		Path: "/transactions/import/" + strconv.FormatInt(u.File.ID, 10) + "/undo", Back: "/transactions/import", section: "transactions",
 		Title: v.T("Undo the import of “", "Hoàn tác nhập tệp “") + u.File.File + "”?", Button: v.T("Undo import", "Hoàn tác"),
 		Texts: append(texts, v.T("You can import the file again.", "Bạn có thể nhập lại tệp này.")),
 		do:    func() error { return s.Services.Inbound.UndoImport(v.Context(), v.account.ID, u.File.ID, v.now) },
 		done: app.Textf("Import of “%s”: transactions removed: %d, kept: %d.",
 			"Hoàn tác nhập tệp “%s”: đã xoá %d giao dịch, giữ lại %d giao dịch.",
 			u.File.File, u.In.Count+u.Out.Count, u.ToldCount+u.NamedCount+u.ClosedCount),
-	})
+	}
 }
 
 // kept lists the transactions that stay.

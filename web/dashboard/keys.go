@@ -29,10 +29,6 @@ type keyRow struct {
 	Ask   confirmation
 }
 
-func (s *Server) keysPage(v *visit) error {
-	return s.showKeys(v, keyForm{Scope: access.ScopeRead}, nil)
-}
-
 // keys are the keys that the visitor may make and revoke: owners all, others
 // those that change nothing.
 func (s *Server) keys(v *visit) ([]access.APIKey, error) {
@@ -76,7 +72,7 @@ func (s *Server) keyRevocation(v *visit, k access.APIKey) confirmation {
 		used = v.T("Last used: ", "Dùng gần nhất: ") + v.When(k.LastUsedAt) + "."
 	}
 	return confirmation{
-		Path: "/keys/" + strconv.FormatInt(k.ID, 10) + "/revoke", Back: "/keys",
+		Path: "/keys/" + strconv.FormatInt(k.ID, 10) + "/revoke", Back: "/keys", section: "keys",
 		Title: v.T("Revoke the key “", "Thu hồi khoá “") + k.Name + "”?", Button: v.T("Revoke", "Thu hồi"),
 		Texts: []string{
 			v.T("Every program that calls the API with "+k.Hint+
@@ -127,11 +123,8 @@ func (s *Server) createKey(v *visit) error {
 	})
 }
 
-func (s *Server) revokeKey(v *visit) error {
+// pageKey is the key that the path names.
+func (s *Server) pageKey(v *visit) (access.APIKey, error) {
 	keys, err := s.keys(v)
-	k, err := named(v, keys, err, func(k access.APIKey) int64 { return k.ID }, access.ErrNoAPIKey)
-	if err != nil {
-		return err
-	}
-	return s.confirm(v, "keys", s.keyRevocation(v, k))
+	return named(v, keys, err, func(k access.APIKey) int64 { return k.ID }, access.ErrNoAPIKey)
 }

@@ -23,17 +23,19 @@ type pageKind struct {
 	live    bool   // it is kept up to date: see live.go
 	lasts   bool   // the answer itself goes on: see eventstream.go, export.go
 	signsIn bool   // the visitor signs in there, so over HTTPS where there is one
+	asks    bool   // it is a question: POST of its path is the answer, see confirmation
 	once    bool   // the form counts once, however often it is sent: see once.go
 	form    string // the page of that form; empty: see formPage
 	file    int64  // the largest size in bytes of a form with a file, which its handler reads itself; 0: it has none
 }
 
 var (
-	still   = pageKind{} // as it was when it was asked for
-	live    = pageKind{live: true}
-	lasting = pageKind{lasts: true}
-	signsIn = pageKind{signsIn: true}
-	once    = pageKind{once: true}
+	still    = pageKind{} // as it was when it was asked for
+	live     = pageKind{live: true}
+	lasting  = pageKind{lasts: true}
+	signsIn  = pageKind{signsIn: true}
+	question = pageKind{asks: true}
+	once     = pageKind{once: true}
 )
 
 // withFile is a form with a file, of a largest size in bytes.
@@ -44,6 +46,59 @@ const (
 	maxForm     = 64 << 10
 	maxOpenForm = 8 << 10 // if nobody has to be signed in
 )
+
+// answered adds the row of the answer behind that of each question.
+func answered(rows []page) (all []page) {
+	for _, p := range rows {
+		all = append(all, p)
+		if p.kind.asks {
+			p.Method = http.MethodPost
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// The page of one thing, and the actions on it, name it in their path. Their handlers are made
+// of the function that finds it and of what is done with what was found.
+
+// of lets handle do something with what find has found.
+func of[T any](find func(*Server, *visit) (T, error), handle func(*Server, *visit, T) error) func(*Server, *visit) error {
+	return func(s *Server, v *visit) error {
+		found, err := find(s, v)
+		if err != nil {
+			return err
+		}
+		return handle(s, v, found)
+	}
+}
+
+// shown is the page of what find has found. show also shows it where an action on it is refused.
+func shown[T any](find func(*Server, *visit) (T, error), show func(*Server, *visit, T, error) error) func(*Server, *visit) error {
+	return of(find, func(s *Server, v *visit, found T) error { return show(s, v, found, nil) })
+}
+
+// tried is the action act on what find has found. Where it is refused, show shows the page of
+// what was found, which says why: act may put there what was entered.
+func tried[T any](find func(*Server, *visit) (T, error), act func(*Server, *visit, *T) error,
+	show func(*Server, *visit, T, error) error) func(*Server, *visit) error {
+	return of(find, func(s *Server, v *visit, found T) error {
+		if err := act(s, v, &found); err != nil {
+			return show(s, v, found, err)
+		}
+		return nil
+	})
+}
+
+// blank is the page of a form before anything but form was entered.
+func blank[F any](show func(*Server, *visit, F, error) error, form F) func(*Server, *visit) error {
+	return func(s *Server, v *visit) error { return show(s, v, form, nil) }
+}
+
+// asks is the question before something is done with what find has found, and then does it.
+func asks[T any](find func(*Server, *visit) (T, error), ask func(*Server, *visit, T) confirmation) func(*Server, *visit) error {
+	return of(find, func(s *Server, v *visit, found T) error { return s.confirm(v, ask(s, v, found)) })
+}
 
 // Routes are the pages and the static files. An action from another site is
 // refused, by Sec-Fetch-Site, or by Origin where a browser is too old to send that.

@@ -123,10 +123,6 @@ func (w words) ExpiryName(minutes int) string {
 	return w.Count(int64(minutes/60/24), "day", "days", "ngày")
 }
 
-func (s *Server) newPaymentPage(v *visit) error {
-	return s.showNewPayment(v, paymentForm{Expires: "1440"}, nil)
-}
-
 func (s *Server) showNewPayment(v *visit, form paymentForm, wrong error) error {
 	var err error
 	if form.Banks, err = s.Services.Ledger.BankAccounts(v.Context(), v.account.ID); err != nil {
@@ -208,14 +204,6 @@ func (s *Server) seenOf(v *visit, r payment.Request) (payment.Request, error) {
 	return r, err
 }
 
-func (s *Server) paymentPage(v *visit) error {
-	r, err := s.pagePayment(v)
-	if err != nil {
-		return err
-	}
-	return s.showPayment(v, r, nil)
-}
-
 // showPayment shows the page. refused is why an action was refused.
 func (s *Server) showPayment(v *visit, r payment.Request, refused error) error {
 	r, err := s.seenOf(v, r)
@@ -239,7 +227,7 @@ func (s *Server) showPayment(v *visit, r payment.Request, refused error) error {
 
 func (s *Server) paymentCancel(v *visit, r payment.Request) confirmation {
 	return confirmation{
-		Path: paymentPath(r.ID) + "/cancel", Back: paymentPath(r.ID),
+		Path: paymentPath(r.ID) + "/cancel", Back: paymentPath(r.ID), section: "payments",
 		Title: v.T("Cancel the payment request ", "Huỷ yêu cầu thanh toán ") + r.Code + "?", Button: v.T("Cancel the request", "Huỷ yêu cầu"),
 		Texts: []string{v.T("Its page tells the customer not to pay. Money that comes all the same is still matched with "+
 			"it, and shown as too late.",
@@ -250,14 +238,6 @@ func (s *Server) paymentCancel(v *visit, r payment.Request) confirmation {
 		},
 		done: app.Text{EN: "The payment request was cancelled.", VI: "Đã huỷ yêu cầu thanh toán."},
 	}
-}
-
-func (s *Server) cancelPayment(v *visit) error {
-	r, err := s.pagePayment(v)
-	if err != nil {
-		return err
-	}
-	return s.confirm(v, "payments", s.paymentCancel(v, r))
 }
 
 // matchPayment matches the transaction that the form names.

@@ -30,8 +30,6 @@ type phonesData struct {
 	Banks   []app.BankAccount
 }
 
-func (s *Server) phonesPage(v *visit) error { return s.showPhones(v, phoneCard{}, nil) }
-
 // showPhones shows the page, with the form of a phone that was refused as it was entered.
 func (s *Server) showPhones(v *visit, sent phoneCard, wrong error) error {
 	phones, err := s.Services.Alerts.Phones(v.Context(), v.user.ID)
@@ -113,15 +111,7 @@ func (s *Server) changePhone(v *visit) error {
 	if err != nil && app.CodeOf(err) != app.CodeNotFound {
 		return s.showPhones(v, sent, err)
 	}
-	return s.endPhone(v, err, app.Text{EN: "Your choice is kept.", VI: "Đã lưu lựa chọn."})
-}
-
-// endPhone ends an action on a phone.
-func (s *Server) endPhone(v *visit, err error, done app.Text) error {
-	if err != nil {
-		return err
-	}
-	return s.redirect(v, phonesPath, done)
+	return s.done(v, err, phonesPath, app.Text{EN: "Your choice is kept.", VI: "Đã lưu lựa chọn."})
 }
 
 // pushPace bounds what a user has sent to addresses of their own choice.
@@ -141,12 +131,12 @@ func (s *Server) testPhone(v *visit) error {
 	if fault := (*alert.Error)(nil); errors.As(err, &fault) {
 		return s.showPhones(v, phoneCard{Phone: alert.Phone{ID: v.pathID()}}, app.Refused(app.CodeConflict, fault.Text))
 	}
-	return s.endPhone(v, err, app.Text{EN: "The test was taken. Look whether the phone rings.",
+	return s.done(v, err, phonesPath, app.Text{EN: "The test was taken. Look whether the phone rings.",
 		VI: "Tin thử đã được gửi. Hãy xem điện thoại có báo không."})
 }
 
 func (s *Server) removePhone(v *visit) error {
-	return s.endPhone(v, s.Services.Alerts.RemovePhone(v.Context(), v.user.ID, v.pathID()),
+	return s.done(v, s.Services.Alerts.RemovePhone(v.Context(), v.user.ID, v.pathID()), phonesPath,
 		app.Text{EN: "That phone is told no more.", VI: "Điện thoại đó không được báo nữa."})
 }
 

@@ -243,11 +243,7 @@ func resent(r delivery.ResendResult) app.Text {
 // resendDelivery resends the last record of one delivery. Where a resend is
 // under way or has succeeded it shows that one: to send once more is asked for
 // on its page.
-func (s *Server) resendDelivery(v *visit) error {
-	d, err := s.deliveryDetails(v)
-	if err != nil {
-		return err
-	}
+func (s *Server) resendDelivery(v *visit, d delivery.Details) error {
 	if len(d.Calls) == 0 {
 		return s.showDelivery(v, deliveryData{Details: d}, cmp.Or(d.Resendable(d.Deleted, d.Webhook.IsActive), delivery.ErrNoHistory))
 	}
@@ -276,11 +272,7 @@ func (d webhookData) Waiting() int64 {
 	return d.Pending
 }
 
-func (s *Server) sendNow(v *visit) error {
-	d, err := s.deliveryDetails(v)
-	if err != nil {
-		return err
-	}
+func (s *Server) sendNow(v *visit, d delivery.Details) error {
 	if err := s.Services.Deliveries.SendNow(v.Context(), v.account.ID, d.ID, v.form.key, v.now); err != nil {
 		return s.showDelivery(v, deliveryData{Details: d}, err)
 	}
@@ -289,11 +281,7 @@ func (s *Server) sendNow(v *visit) error {
 	})
 }
 
-func (s *Server) sendWaiting(v *visit) error {
-	hook, err := s.pageWebhook(v)
-	if err != nil {
-		return err
-	}
+func (s *Server) sendWaiting(v *visit, hook delivery.Webhook) error {
 	n, err := s.Services.Deliveries.SendWaiting(v.Context(), v.account.ID, hook.ID, v.form.key, v.now)
 	if err != nil {
 		return err

@@ -43,7 +43,7 @@ func (w words) NotRevenue(t app.Transaction) string {
 func (view) Kinds() []book.Kind { return book.NotRevenue }
 
 // periodAsked is the period that the address names, else the month of today.
-func (v *visit) periodAsked() (book.Period, error) {
+func (s *Server) periodAsked(v *visit) (book.Period, error) {
 	today := app.DayOf(v.now, v.zone)
 	month, _ := book.ParsePeriod(today.String()[:len("2026-11")], today)
 	text := v.URL.Query().Get("period")
@@ -57,15 +57,11 @@ func (v *visit) periodAsked() (book.Period, error) {
 	return p, err
 }
 
-func (s *Server) revenuePage(v *visit) error {
-	return s.showRevenue(v, book.Rule{Kind: book.OwnMoney}, nil)
-}
-
 // showRevenue shows the page. refused is why the form of a rule is.
 func (s *Server) showRevenue(v *visit, form book.Rule, refused error) error {
 	d := revenueData{Periods: book.Periods(app.DayOf(v.now, v.zone)), Form: form, Not: v.URL.Query().Get("show") == "not"}
 	var wrong, err error
-	if d.Period, wrong = v.periodAsked(); refused == nil {
+	if d.Period, wrong = s.periodAsked(v); refused == nil {
 		refused = wrong
 	}
 	values := url.Values{"period": {d.Period.String()}}
@@ -137,22 +133,15 @@ func (s *Server) removeRule(v *visit) error {
 }
 
 // markRevenue says what money in is. Where it is refused, the page of the transaction says why.
-func (s *Server) markRevenue(v *visit) error {
-	t, err := s.pageTransaction(v)
-	if err != nil {
-		return err
-	}
+func (s *Server) markRevenue(v *visit, d *transactionData) error {
 	m := book.Mark{Kind: book.Kind(v.PostFormValue("kind")), Note: v.PostFormValue("revenue_note")}
-	marked, err := s.Services.Books.SetMark(v.Context(), v.account.ID, t.ID, m)
-	if err != nil {
-		return s.showTransaction(v, t, noteForm{t.Note, t.Note}, err)
-	}
-	to, done := transactionPath(t.ID), app.Text{EN: "Counted as revenue.", VI: "Đã tính là doanh thu."}
+	marked, err := s.Services.Books.SetMark(v.Context(), v.account.ID, d.Row.ID, m)
+	to, done := transactionPath(d.Row.ID), app.Text{EN: "Counted as revenue.", VI: "Đã tính là doanh thu."}
 	if back := v.PostFormValue("back"); back != "" {
 		to = localPath(back)
 	}
 	if name := v.NotRevenue(marked); name != "" {
 		done = app.Textf("Not revenue: %s.", "Không phải doanh thu: %s.", name)
 	}
-	return s.redirect(v, to, done)
+	return s.done(v, err, to, done)
 }

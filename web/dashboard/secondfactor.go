@@ -124,8 +124,6 @@ type signInData struct {
 	Ask      confirmation
 }
 
-func (s *Server) signInSettings(v *visit) error { return s.showSignInSettings(v, signInData{}, nil) }
-
 func (s *Server) showSignInSettings(v *visit, data signInData, wrong error) (err error) {
 	if data.Factor, err = s.Services.Access.SecondFactor(v.Context(), v.user.ID); err != nil {
 		return err
@@ -253,7 +251,7 @@ func (s *Server) endOwnSession(v *visit) error {
 // otherSignOut asks before all other sessions of a user end.
 func otherSignOut(v *visit) confirmation {
 	return confirmation{
-		Path: signInPath + "/others", Back: signInPath,
+		Path: signInPath + "/others", Back: signInPath, section: "settings",
 		Title: v.T("End all other sessions?", "Kết thúc mọi phiên khác?"),
 		Texts: []string{v.T("Every browser but this one asks you to sign in again.",
 			"Mọi trình duyệt khác sẽ yêu cầu bạn đăng nhập lại, trừ trình duyệt này.")},
@@ -271,5 +269,5 @@ func (s *Server) endOtherSessions(v *visit) error {
 		}
 		return err
 	}
-	return s.confirm(v, "settings", c)
+	return s.confirm(v, c)
 }

@@ -121,7 +121,7 @@ func (s *Server) renameShop(v *visit) error {
 // everySignOut asks before a user is signed out of every device, this one too.
 func everySignOut(v *visit) confirmation {
 	return confirmation{
-		Path: "/settings/sign-out", Back: "/settings",
+		Path: "/settings/sign-out", Back: "/settings", section: "settings",
 		Title: v.T("Sign out of all devices?", "Đăng xuất khỏi mọi thiết bị?"),
 		Texts: []string{v.T("Every browser in which you are signed in asks for your password again, this one too.",
 			"Mọi trình duyệt bạn đang đăng nhập sẽ hỏi lại mật khẩu, kể cả trình duyệt này.")},
@@ -132,7 +132,7 @@ func everySignOut(v *visit) confirmation {
 // signOutEverywhere ends all sessions of the user, including this one.
 func (s *Server) signOutEverywhere(v *visit) error {
 	if v.Method != http.MethodPost {
-		return s.confirm(v, "settings", everySignOut(v))
+		return s.confirm(v, everySignOut(v))
 	}
 	if _, err := s.Services.Access.EndSessions(v.Context(), v.account.ID, v.user.ID); err != nil {
 		return err

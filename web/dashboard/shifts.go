@@ -71,11 +71,7 @@ func (v *visit) mayClose(shift payment.Shift) bool {
 	return shift.UserID == v.user.ID || v.may(ownerOnly)
 }
 
-func (s *Server) shiftPage(v *visit) error {
-	shift, err := s.pageShift(v)
-	if err != nil {
-		return err
-	}
+func (s *Server) shiftPage(v *visit, shift payment.Shift) error {
 	return s.showShift(v, shift, shiftForm{}, nil)
 }
 

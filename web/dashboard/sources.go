@@ -202,14 +202,6 @@ func (s *Server) showSourceSecret(v *visit, src inbound.Source, isNew bool) erro
 	return s.render(v, nil, pageHead{"source_secret", "inbound", title}, data)
 }
 
-func (s *Server) rotateSourcePage(v *visit) error {
-	src, err := s.pageSource(v)
-	if err != nil {
-		return err
-	}
-	return s.showRotateSource(v, src, nil)
-}
-
 func (s *Server) showRotateSource(v *visit, src inbound.SourceHealth, wrong error) error {
 	kind, _ := s.Services.Inbound.ProviderKind(src.Provider)
 	return s.render(v, wrong, pageHead{"source_rotate", "inbound", app.Text{EN: "Rotate secret", VI: "Đổi khoá bí mật"}}, struct {
@@ -218,11 +210,7 @@ func (s *Server) showRotateSource(v *visit, src inbound.SourceHealth, wrong erro
 	}{src, kind})
 }
 
-func (s *Server) rotateSource(v *visit) error {
-	src, err := s.pageSource(v)
-	if err != nil {
-		return err
-	}
+func (s *Server) rotateSource(v *visit, src inbound.SourceHealth) error {
 	rotated, err := s.Services.Inbound.RotateSource(v.Context(), v.account.ID, src.ID, inbound.SourceRotate{
 		Secret: v.PostFormValue("secret"), Key: v.form.key,
 	}, v.now)
@@ -234,26 +222,26 @@ func (s *Server) rotateSource(v *visit) error {
 
 // allowSender allows a source one more sender of texts. From the page of a call, that
 // call is read once more.
-func (s *Server) allowSender(v *visit) error {
-	src, err := s.pageSource(v)
-	if err != nil {
-		return err
-	}
-	var event inbound.Event
+func (s *Server) allowSender(v *visit, src inbound.SourceHealth) error {
+	var event eventData
 	if from := v.PostFormValue("event_id"); from != "" {
+		var err error
 		id, _ := wire.ParseID(from)
-		if event, err = s.Services.Inbound.ReadInboundEvent(v.Context(), v.account.ID, id); err != nil {
+		if event, err = s.eventData(v, id); err != nil {
 			return err
 		}
 	}
-	_, err = s.Services.Inbound.AllowSenders(v.Context(), v.account.ID, src.ID, []string{strings.TrimSpace(v.PostFormValue("sender"))})
+	_, err := s.Services.Inbound.AllowSenders(v.Context(), v.account.ID, src.ID, []string{strings.TrimSpace(v.PostFormValue("sender"))})
+	if err == nil && event.ID != 0 {
+		err = s.processAgain(v, event.ID, app.Text{EN: "Sender allowed.", VI: "Đã cho phép người gửi."})
+	}
 	switch {
-	case err != nil && event.ID != 0:
-		return s.showEvent(v, event, suggestLink(event.Items), err)
-	case err != nil:
+	case err != nil && event.ID == 0:
 		return s.showSource(v, err)
+	case err != nil:
+		return s.showEvent(v, event, err)
 	case event.ID != 0:
-		return s.processAgain(v, event, app.Text{EN: "Sender allowed.", VI: "Đã cho phép người gửi."})
+		return nil
 	}
 	return s.redirect(v, sourcePath(src.ID), app.Text{
 		EN: "Sender allowed. Reprocess the messages that were rejected because of it.",
@@ -262,11 +250,7 @@ func (s *Server) allowSender(v *visit) error {
 }
 
 // setSourceKey gives a source the API key of its provider.
-func (s *Server) setSourceKey(v *visit) error {
-	src, err := s.pageSource(v)
-	if err != nil {
-		return err
-	}
+func (s *Server) setSourceKey(v *visit, src inbound.SourceHealth) error {
 	if _, err := s.Services.Inbound.SetSourceAPIKey(v.Context(), v.account.ID, src.ID, v.PostFormValue("api_key"), v.now); err != nil {
 		return s.showSource(v, err)
 	}
@@ -279,11 +263,7 @@ func (s *Server) setSourceKey(v *visit) error {
 const catchUpTime = wire.RequestTimeout - 3*time.Second
 
 // catchUpSource reads the list of a source now.
-func (s *Server) catchUpSource(v *visit) error {
-	src, err := s.pageSource(v)
-	if err != nil {
-		return err
-	}
+func (s *Server) catchUpSource(v *visit, src inbound.SourceHealth) error {
 	ctx, cancel := context.WithTimeout(v.Context(), catchUpTime)
 	defer cancel()
 	r, err := s.Services.Inbound.CatchUpSource(ctx, v.account.ID, src.ID, v.now)
@@ -300,13 +280,9 @@ func (s *Server) catchUpSource(v *visit) error {
 		r.Recorded, r.Duplicates, r.Unassigned, r.Conflicts+r.Rejected))
 }
 
-func (s *Server) removeSource(v *visit) error {
-	src, err := s.pageSource(v)
-	if err != nil {
-		return err
-	}
-	return s.confirm(v, "inbound", confirmation{
-		Path: sourcePath(src.ID) + "/remove", Back: sourcePath(src.ID), to: "/inbound",
+func (s *Server) sourceRemoval(v *visit, src inbound.SourceHealth) confirmation {
+	return confirmation{
+		Path: sourcePath(src.ID) + "/remove", Back: sourcePath(src.ID), section: "inbound", to: "/inbound",
 		Title: v.T("Remove source", "Xoá nguồn giao dịch"), Button: v.T("Delete permanently", "Xoá vĩnh viễn"),
 		Texts: []string{
 			v.T("Calls from this source will be refused. Remove it at the provider too.",
@@ -317,5 +293,5 @@ func (s *Server) removeSource(v *visit) error {
 		},
 		do:   func() error { return s.Services.Inbound.RemoveSource(v.Context(), v.account.ID, src.ID, v.now) },
 		done: app.Text{EN: "Source removed. Its transactions are kept.", VI: "Đã xoá nguồn. Các giao dịch đã ghi nhận vẫn được giữ."},
-	}.typeName(v, src.Name))
+	}.typeName(v, src.Name)
 }

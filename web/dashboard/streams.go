@@ -117,10 +117,6 @@ func (f streamForm) readSince() (*int64, error) {
 	return &id, nil
 }
 
-func (s *Server) newStreamPage(v *visit) error {
-	return s.showNewStream(v, streamForm{Type: string(delivery.WebhookAll), Start: "now"}, nil)
-}
-
 func (s *Server) showNewStream(v *visit, form streamForm, wrong error) (err error) {
 	if form.Banks, err = s.Services.Ledger.BankAccounts(v.Context(), v.account.ID); err != nil {
 		return err
@@ -166,20 +162,8 @@ func (s *Server) pageStream(v *visit) (stream.Stream, error) {
 	return s.Services.Streams.Stream(v.Context(), v.account.ID, v.pathID())
 }
 
-func (s *Server) streamSecretFile(v *visit) error {
-	st, err := s.pageStream(v)
-	if err != nil {
-		return err
-	}
+func (s *Server) streamSecretFile(v *visit, st stream.Stream) error {
 	return v.sendSecret("stream", st.ID)
-}
-
-func (s *Server) streamPage(v *visit) error {
-	st, err := s.pageStream(v)
-	if err != nil {
-		return err
-	}
-	return s.showStream(v, st, nil)
 }
 
 // showStream shows the page. refused is why an action was refused.
@@ -199,11 +183,7 @@ func (s *Server) showStream(v *visit, st stream.Stream, refused error) error {
 }
 
 // tryStream publishes a test and says what the broker said of it.
-func (s *Server) tryStream(v *visit) error {
-	st, err := s.pageStream(v)
-	if err != nil {
-		return err
-	}
+func (s *Server) tryStream(v *visit, st stream.Stream) error {
 	problem, err := s.Services.Streams.TestStream(v.Context(), v.account.ID, st.ID, delivery.UserAgent(s.Version), v.now)
 	if err == nil && problem != (app.Text{}) {
 		err = app.Refused(app.CodeConflict, app.Text{EN: "The test was not sent.", VI: "Chưa gửi thử được."}.And(problem))
@@ -215,11 +195,7 @@ func (s *Server) tryStream(v *visit) error {
 }
 
 // switchStream sets the status that the form names, as switchWebhook does.
-func (s *Server) switchStream(v *visit) error {
-	st, err := s.pageStream(v)
-	if err != nil {
-		return err
-	}
+func (s *Server) switchStream(v *visit, st stream.Stream) error {
 	if on := v.PostFormValue("active") == "1"; on != st.IsActive {
 		switched, err := s.Services.Streams.ToggleStream(v.Context(), v.account.ID, st.ID, v.now)
 		if err != nil {
@@ -238,11 +214,7 @@ func (s *Server) switchStream(v *visit) error {
 	return s.redirect(v, streamPath(st.ID), flash)
 }
 
-func (s *Server) editStreamPage(v *visit) error {
-	st, err := s.pageStream(v)
-	if err != nil {
-		return err
-	}
+func (s *Server) editStreamPage(v *visit, st stream.Stream) error {
 	return s.showEditStream(v, streamForm{
 		ID: st.ID, Name: st.Name, URL: st.URL, Topic: st.Topic, Username: st.Username, Type: string(st.Type), Start: "now", Position: st.Position,
 	}, nil)
@@ -252,11 +224,7 @@ func (s *Server) showEditStream(v *visit, form streamForm, wrong error) error {
 	return s.render(v, wrong, pageHead{"stream_edit", "webhooks", app.Text{EN: "Edit stream", VI: "Sửa luồng"}}, form)
 }
 
-func (s *Server) editStream(v *visit) error {
-	st, err := s.pageStream(v)
-	if err != nil {
-		return err
-	}
+func (s *Server) editStream(v *visit, st stream.Stream) error {
 	form, in, err := readStreamForm(v)
 	form.ID, form.Position = st.ID, st.Position
 	if err == nil {
@@ -277,20 +245,12 @@ func (s *Server) editStream(v *visit) error {
 	return s.redirect(v, streamPath(st.ID), app.Text{EN: "Saved.", VI: "Đã lưu."})
 }
 
-func (s *Server) rotateStreamPage(v *visit) error {
-	st, err := s.pageStream(v)
-	if err != nil {
-		return err
-	}
+func (s *Server) rotateStreamPage(v *visit, st stream.Stream) error {
 	return s.render(v, nil, pageHead{"stream_rotate", "webhooks", app.Text{EN: "Rotate secret", VI: "Đổi khoá bí mật"}}, st)
 }
 
 // rotateStream answers with the page of the new secret.
-func (s *Server) rotateStream(v *visit) error {
-	st, err := s.pageStream(v)
-	if err != nil {
-		return err
-	}
+func (s *Server) rotateStream(v *visit, st stream.Stream) error {
 	secret, err := s.Services.Streams.RotateStreamSecret(v.Context(), v.account.ID, st.ID, v.form.key, v.now)
 	if err != nil {
 		return err
@@ -300,7 +260,7 @@ func (s *Server) rotateStream(v *visit) error {
 
 func (s *Server) streamRemoval(v *visit, st stream.Stream) confirmation {
 	return confirmation{
-		Path: streamPath(st.ID) + "/delete", Back: streamPath(st.ID), to: "/streams",
+		Path: streamPath(st.ID) + "/delete", Back: streamPath(st.ID), section: "webhooks", to: "/streams",
 		Title: v.T("Delete stream", "Xoá luồng"), Button: v.T("Delete permanently", "Xoá vĩnh viễn"),
 		Texts: []string{
 			v.T("No more transactions are sent to this stream. What the broker has already stays there.",
@@ -310,12 +270,4 @@ func (s *Server) streamRemoval(v *visit, st stream.Stream) confirmation {
 		do:   func() error { return s.Services.Streams.DeleteStream(v.Context(), v.account.ID, st.ID, v.now) },
 		done: app.Text{EN: "The stream was deleted.", VI: "Đã xoá luồng."},
 	}.typeName(v, st.Name)
-}
-
-func (s *Server) removeStream(v *visit) error {
-	st, err := s.pageStream(v)
-	if err != nil {
-		return err
-	}
-	return s.confirm(v, "webhooks", s.streamRemoval(v, st))
 }

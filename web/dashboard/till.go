@@ -117,11 +117,7 @@ func (s *Server) pageBill(v *visit) (payment.Request, error) {
 	return s.bill(v, id)
 }
 
-func (s *Server) billPage(v *visit) error {
-	r, err := s.pageBill(v)
-	if err != nil {
-		return err
-	}
+func (s *Server) billPage(v *visit, r payment.Request) error {
 	return s.showTill(v, &r, tillForm{}, nil)
 }
 
@@ -232,11 +228,7 @@ var errOtherRequest = app.Refused(app.CodeConflict, app.Text{
 		"Lần này chưa tạo gì: hãy gửi lại để tạo yêu cầu mới.",
 })
 
-func (s *Server) cancelBill(v *visit) error {
-	r, err := s.pageBill(v)
-	if err != nil {
-		return err
-	}
+func (s *Server) cancelBill(v *visit, r payment.Request) error {
 	if _, err := s.Services.Payments.CancelPaymentRequest(v.Context(), v.account.ID, r.ID, v.now); err != nil {
 		return s.showTill(v, &r, tillForm{}, err)
 	}
@@ -255,21 +247,13 @@ type receiptData struct {
 	Again     bool          // it was printed before
 }
 
-func (s *Server) receiptPage(v *visit) error {
-	r, err := s.pageBill(v)
-	if err != nil {
-		return err
-	}
+func (s *Server) receiptPage(v *visit, r payment.Request) error {
 	return s.showReceipt(v, receiptData{Request: r})
 }
 
 // printReceipt shows the receipt so that it is printed at once. Only the first one is no
 // copy: with a second one somebody could take goods, or money back, twice.
-func (s *Server) printReceipt(v *visit) error {
-	r, err := s.pageBill(v)
-	if err != nil {
-		return err
-	}
+func (s *Server) printReceipt(v *visit, r payment.Request) error {
 	again, err := s.Services.Payments.PrintReceipt(v.Context(), v.account.ID, r.ID)
 	if err != nil {
 		return err

@@ -32,9 +32,10 @@ type noteForm struct{ Seen, Text string }
 
 func transactionPath(id int64) string { return "/transactions/" + strconv.FormatInt(id, 10) }
 
-// pageTransaction is the transaction that the path names.
-func (s *Server) pageTransaction(v *visit) (app.Transaction, error) {
-	return s.transactionOf(v, v.pathID())
+// pageTransaction is the page of the transaction that the path names.
+func (s *Server) pageTransaction(v *visit) (transactionData, error) {
+	t, err := s.transactionOf(v, v.pathID())
+	return transactionData{Row: transactionRow{Transaction: t}, Form: noteForm{t.Note, t.Note}}, err
 }
 
 // transactionOf is a transaction that the visitor may see.
@@ -46,57 +47,36 @@ func (s *Server) transactionOf(v *visit, id int64) (app.Transaction, error) {
 	return t, err
 }
 
-func (s *Server) transactionPage(v *visit) error {
-	t, err := s.pageTransaction(v)
-	if err != nil {
-		return err
-	}
-	return s.showTransaction(v, t, noteForm{t.Note, t.Note}, nil)
-}
-
 // setNote writes the note. Where somebody else has changed it meanwhile, the
 // visitor's text stays in the form, which has seen the other one now.
-func (s *Server) setNote(v *visit) error {
-	t, err := s.pageTransaction(v)
-	if err != nil {
-		return err
+func (s *Server) setNote(v *visit, d *transactionData) error {
+	d.Form = noteForm{v.PostFormValue("seen"), v.PostFormValue("note")}
+	err := s.Services.Ledger.SetNote(v.Context(), v.account.ID, d.Row.ID, d.Form.Seen,
+		app.Note{Text: d.Form.Text, ChangedAt: v.now, ChangedBy: v.user.Name})
+	if app.CodeOf(err) == app.CodeConflict {
+		d.Form.Seen = d.Row.Note
 	}
-	form := noteForm{v.PostFormValue("seen"), v.PostFormValue("note")}
-	err = s.Services.Ledger.SetNote(v.Context(), v.account.ID, t.ID, form.Seen,
-		app.Note{Text: form.Text, ChangedAt: v.now, ChangedBy: v.user.Name})
-	if err != nil {
-		if app.CodeOf(err) == app.CodeConflict {
-			form.Seen = t.Note
-		}
-		return s.showTransaction(v, t, form, err)
-	}
-	return s.redirect(v, transactionPath(t.ID), app.Text{EN: "Note saved.", VI: "Đã lưu ghi chú."})
+	return s.done(v, err, transactionPath(d.Row.ID), app.Text{EN: "Note saved.", VI: "Đã lưu ghi chú."})
 }
 
 // partReport makes a report that was taken for the transaction one of its own.
-func (s *Server) partReport(v *visit) error {
-	t, err := s.pageTransaction(v)
-	if err != nil {
-		return err
-	}
+func (s *Server) partReport(v *visit, d *transactionData) error {
 	source, _ := wire.ParseID(v.PostFormValue("source_id")) // 0: of a file
 	ref := inbound.EventRef{SourceID: source, Channel: app.Channel(v.PostFormValue("channel")), EventID: v.PostFormValue("event_id")}
-	settled, err := s.Services.Inbound.PartReport(v.Context(), v.account.ID, inbound.ReportPart{TransactionID: t.ID, EventRef: ref}, v.now)
-	if err != nil {
-		return s.showTransaction(v, t, noteForm{t.Note, t.Note}, err)
-	}
-	return s.redirect(v, transactionPath(settled.TransactionID), app.Textf(
+	settled, err := s.Services.Inbound.PartReport(v.Context(), v.account.ID, inbound.ReportPart{TransactionID: d.Row.ID, EventRef: ref}, v.now)
+	return s.done(v, err, transactionPath(settled.TransactionID), app.Textf(
 		"Recorded as a transaction of its own. Notifications sent to your shop: %d.",
 		"Đã ghi nhận thành giao dịch riêng. Thông báo cho cửa hàng: %d.", len(settled.Webhooks)))
 }
 
 // showTransaction shows the page. refused is why the note wasn't written, or a report not parted.
-func (s *Server) showTransaction(v *visit, t app.Transaction, form noteForm, refused error) error {
+func (s *Server) showTransaction(v *visit, data transactionData, refused error) error {
+	t := data.Row.Transaction
 	deliveries, err := s.deliveriesOf(v, []int64{t.ID})
 	if err != nil {
 		return err
 	}
-	data := transactionData{Row: transactionRow{t, deliveries[t.ID]}, Form: form}
+	data.Row.Deliveries = deliveries[t.ID]
 	if data.Note, err = s.Services.Ledger.Note(v.Context(), v.account.ID, t.ID); err != nil {
 		return err
 	}
@@ -147,23 +127,16 @@ func (s *Server) fillRefunds(v *visit, d *transactionData) error {
 func (d transactionData) Refunded() int64 { return payment.Refunded(d.Refunds) }
 
 // linkRefund notes which money in the transaction gives back; none: that it gives back nothing.
-func (s *Server) linkRefund(v *visit) error {
-	t, err := s.pageTransaction(v)
-	if err != nil {
-		return err
-	}
+func (s *Server) linkRefund(v *visit, d *transactionData) (err error) {
 	done := app.Text{EN: "The link of the refund was undone.", VI: "Đã bỏ ghi nhận hoàn tiền."}
 	if text := v.PostFormValue("of"); text == "" {
-		err = s.Services.Payments.UnlinkRefund(v.Context(), v.account.ID, t.ID)
+		err = s.Services.Payments.UnlinkRefund(v.Context(), v.account.ID, d.Row.ID)
 	} else {
 		of, _ := wire.ParseID(text) // 0: there is none
 		done = app.Textf("Noted as a refund of #%d.", "Đã ghi là hoàn tiền của #%d.", of)
-		err = s.Services.Payments.LinkRefund(v.Context(), v.account.ID, t.ID, of)
+		err = s.Services.Payments.LinkRefund(v.Context(), v.account.ID, d.Row.ID, of)
 	}
-	if err != nil {
-		return s.showTransaction(v, t, noteForm{t.Note, t.Note}, err)
-	}
-	return s.redirect(v, transactionPath(t.ID), done)
+	return s.done(v, err, transactionPath(d.Row.ID), done)
 }
 
 // transactionJSON is the transaction as the API gives it.

@@ -179,30 +179,25 @@ func (v view) LimitText(limit access.BankAccountLimit, banks []app.BankAccount) 
 }
 
 // limitUser limits a user to the bank accounts that were chosen, or to none at all.
-func (s *Server) limitUser(v *visit) error {
-	u, err := s.pageUser(v)
-	if err != nil {
-		return err
-	}
+func (s *Server) limitUser(v *visit, u *access.User) error {
 	banks, err := s.Services.Ledger.BankAccounts(v.Context(), v.account.ID)
 	if err != nil {
 		return err
 	}
 	if err := v.unchanged(v.limitText(v.user.Role, u.Limit, banks), u.Limit.IDs); err != nil {
-		return s.showUser(v, u, err)
+		return err
 	}
 	limit := access.BankAccountLimit{On: v.PostFormValue("limit") != "all", ReceivingNumber: v.PostFormValue("receiving_number")}
 	if limit.IDs, err = v.chosenBankAccounts(); err != nil {
-		return s.showUser(v, u, err)
+		return err
 	}
+	u.Limit = limit // the form keeps the choice
 	if limit.On && len(limit.IDs) == 0 {
-		u.Limit = limit // the form keeps the choice
-		return s.showUser(v, u, app.InvalidField("bank_account_id", "must be at least one bank account", "phải có ít nhất một tài khoản"))
+		return app.InvalidField("bank_account_id", "must be at least one bank account", "phải có ít nhất một tài khoản")
 	}
 	changed, err := s.Services.Access.LimitUser(v.Context(), v.account.ID, u.ID, limit)
 	if err != nil {
-		u.Limit = limit
-		return s.showUser(v, u, err)
+		return err
 	}
 	if !changed.Limit.On {
 		return s.redirect(v, userPath(u.ID), app.Textf("%s sees all bank accounts now.", "%s xem được mọi tài khoản.", u.Name))
@@ -215,14 +210,6 @@ func (s *Server) limitUser(v *visit) error {
 func (s *Server) pageUser(v *visit) (access.User, error) {
 	users, err := s.Services.Access.Users(v.Context(), v.account.ID)
 	return named(v, users, err, func(u access.User) int64 { return u.ID }, access.ErrNoUser)
-}
-
-func (s *Server) userPage(v *visit) error {
-	u, err := s.pageUser(v)
-	if err != nil {
-		return err
-	}
-	return s.showUser(v, u, nil)
 }
 
 func (s *Server) showUser(v *visit, u access.User, wrong error) error {
@@ -251,11 +238,7 @@ var errOwnPassword = app.Refused(app.CodeConflict, app.Text{
 })
 
 // setUserPassword gives another user a new password and signs them out.
-func (s *Server) setUserPassword(v *visit) error {
-	u, err := s.pageUser(v)
-	if err != nil {
-		return err
-	}
+func (s *Server) setUserPassword(v *visit, u *access.User) (err error) {
 	secret := v.PostFormValue("password")
 	generated := secret == ""
 	if generated {
@@ -264,39 +247,33 @@ func (s *Server) setUserPassword(v *visit) error {
 	if u.ID == v.user.ID {
 		err = errOwnPassword
 	} else if err = s.askedForOwner(v, u.Role); err == nil {
-		_, err = s.Services.Access.SetPassword(v.Context(), u, secret, v.form.key, v.now)
+		_, err = s.Services.Access.SetPassword(v.Context(), *u, secret, v.form.key, v.now)
 	}
 	if err != nil {
-		return s.showUser(v, u, err)
+		return err
 	}
 	if generated {
-		return s.showOnce(v, "settings", app.Textf("User %s", "Người dùng %s", u.Name), passwordPage(v, secret, u, userPath(u.ID)))
+		return s.showOnce(v, "settings", app.Textf("User %s", "Người dùng %s", u.Name), passwordPage(v, secret, *u, userPath(u.ID)))
 	}
 	return s.redirect(v, userPath(u.ID), app.Textf("Password of %s changed; this user is signed out of all devices.",
 		"Đã đổi mật khẩu của %s và đăng xuất người này khỏi mọi thiết bị.", u.Name))
 }
 
-func (s *Server) setUserRole(v *visit) error {
-	u, err := s.pageUser(v)
-	if err != nil {
-		return err
-	}
+func (s *Server) setUserRole(v *visit, u *access.User) error {
 	if err := v.unchanged(u.Role); err != nil {
-		return s.showUser(v, u, err)
+		return err
 	}
 	role := access.ReadRole(v.PostFormValue("role"))
 	if u.ID == v.user.ID && role != access.RoleOwner && v.PostFormValue("sure") != "1" {
-		return s.showUser(v, u, app.Refused(app.CodeConflict, app.Text{
-			EN: "Your role was not changed. Confirm first that you can then change nothing here any more.",
-			VI: "Chưa đổi vai trò của bạn. Hãy đánh dấu xác nhận rằng sau đó bạn không thay đổi được gì ở đây nữa.",
-		}))
+		return app.Conflict("Your role was not changed. Confirm first that you can then change nothing here any more.",
+			"Chưa đổi vai trò của bạn. Hãy đánh dấu xác nhận rằng sau đó bạn không thay đổi được gì ở đây nữa.")
 	}
-	changed := u
-	if err = s.askedForOwner(v, role); err == nil {
-		changed, err = s.Services.Access.SetRole(v.Context(), v.account.ID, u.ID, role)
+	if err := s.askedForOwner(v, role); err != nil {
+		return err
 	}
+	changed, err := s.Services.Access.SetRole(v.Context(), v.account.ID, u.ID, role)
 	if err != nil {
-		return s.showUser(v, u, err)
+		return err
 	}
 	name := v.RoleName(changed.Role)
 	if u.ID == v.user.ID {
@@ -313,7 +290,7 @@ func (s *Server) setUserRole(v *visit) error {
 // userRemoval removes a user.
 func (s *Server) userRemoval(v *visit, u access.User) confirmation {
 	return confirmation{
-		Path: userPath(u.ID) + "/remove", Back: userPath(u.ID), to: "/settings",
+		Path: userPath(u.ID) + "/remove", Back: userPath(u.ID), section: "settings", to: "/settings",
 		Title: v.T("Remove ", "Xoá người dùng ") + u.Name + "?", Button: v.T("Remove user", "Xoá người dùng"),
 		Texts: []string{
 			v.T("This user is signed out of all devices immediately and can no longer sign in. Nothing they created is removed.",
@@ -324,14 +301,6 @@ func (s *Server) userRemoval(v *visit, u access.User) confirmation {
 		do:   func() error { return s.Services.Access.RemoveUser(v.Context(), v.account.ID, u.ID) },
 		done: app.Textf("User %s removed.", "Đã xoá người dùng %s.", u.Name),
 	}
-}
-
-func (s *Server) removeUser(v *visit) error {
-	u, err := s.pageUser(v)
-	if err != nil {
-		return err
-	}
-	return s.confirm(v, "settings", s.userRemoval(v, u))
 }
 
 // Roles are for templates.
@@ -355,10 +324,6 @@ func (w words) RoleText(role access.Role) string {
 }
 
 // endUserSession ends a session of a user for an owner.
-func (s *Server) endUserSession(v *visit) error {
-	u, err := s.pageUser(v)
-	if err != nil {
-		return err
-	}
+func (s *Server) endUserSession(v *visit, u access.User) error {
 	return s.endSession(v, u.ID, v.PathValue("session"), userPath(u.ID))
 }

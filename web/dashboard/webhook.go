@@ -29,14 +29,6 @@ func (d webhookData) Failing() bool {
 	return d.IsActive && d.Health.FailedInRow >= alert.WorryingFailures
 }
 
-func (s *Server) webhookPage(v *visit) error {
-	hook, err := s.pageWebhook(v)
-	if err != nil {
-		return err
-	}
-	return s.showWebhook(v, hook, nil)
-}
-
 // showWebhook shows the page. refused is why an action was refused.
 func (s *Server) showWebhook(v *visit, hook delivery.Webhook, refused error) (err error) {
 	data := webhookData{webhookRow: webhookRow{Webhook: hook}, Receivers: receivers(hook, "", v.Lang)}
@@ -79,11 +71,7 @@ func (s *Server) testedNow(v *visit, hook delivery.Webhook) (*delivery.Attempt, 
 }
 
 // tryWebhook sends a test. The page then shows its result.
-func (s *Server) tryWebhook(v *visit) error {
-	hook, err := s.pageWebhook(v)
-	if err != nil {
-		return err
-	}
+func (s *Server) tryWebhook(v *visit, hook delivery.Webhook) error {
 	a, err := s.Services.Deliveries.TestWebhook(v.Context(), v.account.ID, hook.ID, v.now)
 	if err != nil {
 		return err
@@ -93,11 +81,7 @@ func (s *Server) tryWebhook(v *visit) error {
 
 // switchWebhook sets the status that the form names, so that a form that is sent
 // twice doesn't switch it back.
-func (s *Server) switchWebhook(v *visit) error {
-	hook, err := s.pageWebhook(v)
-	if err != nil {
-		return err
-	}
+func (s *Server) switchWebhook(v *visit, hook delivery.Webhook) error {
 	if on := v.PostFormValue("active") == "1"; on != hook.IsActive {
 		switched, err := s.Services.Deliveries.ToggleWebhook(v.Context(), v.account.ID, hook.ID, v.now)
 		if err != nil {
@@ -118,11 +102,7 @@ func (s *Server) switchWebhook(v *visit) error {
 	return s.redirect(v, webhookPath(hook.ID), flash)
 }
 
-func (s *Server) editWebhookPage(v *visit) error {
-	hook, err := s.pageWebhook(v)
-	if err != nil {
-		return err
-	}
+func (s *Server) editWebhookPage(v *visit, hook delivery.Webhook) error {
 	return s.showEditWebhook(v, webhookForm{ID: hook.ID, Name: hook.Name, URL: hook.URL, Type: string(hook.Type), Kind: hook.Kind,
 		BankAccountIDs: hook.BankAccountIDs, CodePrefixes: hook.CodePrefixes, CodeOnly: hook.CodeOnly,
 		numberChoice: numberChoice{ReceivingNumber: hook.ReceivingNumber}, HeaderNames: hook.HeaderNames}, nil)
@@ -135,11 +115,7 @@ func (s *Server) showEditWebhook(v *visit, form webhookForm, wrong error) error 
 	return s.render(v, wrong, pageHead{"webhook_edit", "webhooks", app.Text{EN: "Edit webhook", VI: "Sửa webhook"}}, form)
 }
 
-func (s *Server) editWebhook(v *visit) error {
-	hook, err := s.pageWebhook(v)
-	if err != nil {
-		return err
-	}
+func (s *Server) editWebhook(v *visit, hook delivery.Webhook) error {
 	form, in, err := readWebhookForm(v)
 	form.ID, form.Kind, form.HeaderNames = hook.ID, hook.Kind, hook.HeaderNames
 	if err == nil {
@@ -170,11 +146,7 @@ type rotateData struct {
 // Longest is the most hours of an overlap.
 func (rotateData) Longest() int { return int(delivery.MaxOverlap / time.Hour) }
 
-func (s *Server) rotatePage(v *visit) error {
-	hook, err := s.pageWebhook(v)
-	if err != nil {
-		return err
-	}
+func (s *Server) rotatePage(v *visit, hook delivery.Webhook) error {
 	return s.showRotate(v, rotateData{Webhook: hook, Hours: "24"}, nil)
 }
 
@@ -183,11 +155,7 @@ func (s *Server) showRotate(v *visit, data rotateData, wrong error) error {
 }
 
 // rotateWebhook answers with the page of the new secret.
-func (s *Server) rotateWebhook(v *visit) error {
-	hook, err := s.pageWebhook(v)
-	if err != nil {
-		return err
-	}
+func (s *Server) rotateWebhook(v *visit, hook delivery.Webhook) error {
 	data := rotateData{Webhook: hook, Hours: strings.TrimSpace(v.PostFormValue("overlap_hours"))}
 	hours, err := strconv.Atoi(data.Hours)
 	if err != nil || hours < 0 || hours > data.Longest() {
@@ -205,11 +173,7 @@ func (s *Server) rotateWebhook(v *visit) error {
 	return s.showSecret(v, hook, secret, false)
 }
 
-func (s *Server) activateWebhook(v *visit) error {
-	hook, err := s.pageWebhook(v)
-	if err != nil {
-		return err
-	}
+func (s *Server) activateWebhook(v *visit, hook delivery.Webhook) error {
 	if err := s.Services.Deliveries.ActivateSecret(v.Context(), v.account.ID, hook.ID, v.now); err != nil {
 		return err
 	}
@@ -240,11 +204,7 @@ func replayOf(v *visit, data replayData) (delivery.ReplayCreate, error) {
 }
 
 // replayPage says how many deliveries a replay would send again.
-func (s *Server) replayPage(v *visit) error {
-	hook, err := s.pageWebhook(v)
-	if err != nil {
-		return err
-	}
+func (s *Server) replayPage(v *visit, hook delivery.Webhook) error {
 	query := v.URL.Query()
 	data := replayData{Webhook: hook, From: query.Get("from"), To: query.Get("to")}
 	if !query.Has("from") {
@@ -262,11 +222,7 @@ func (s *Server) showReplay(v *visit, data replayData, wrong error) error {
 	return s.render(v, wrong, pageHead{"webhook_replay", "webhooks", title}, data)
 }
 
-func (s *Server) replayWebhook(v *visit) error {
-	hook, err := s.pageWebhook(v)
-	if err != nil {
-		return err
-	}
+func (s *Server) replayWebhook(v *visit, hook delivery.Webhook) error {
 	data := replayData{Webhook: hook, From: v.PostFormValue("from"), To: v.PostFormValue("to")}
 	in, err := replayOf(v, data)
 	var n int
@@ -296,7 +252,7 @@ func (s *Server) webhookRemoval(v *visit, hook delivery.Webhook, pending int64) 
 			v.T("They will be cancelled, and your shop will not be notified of them.", "Các thông báo này sẽ bị huỷ và cửa hàng sẽ không được báo.")
 	}
 	return confirmation{
-		Path: webhookPath(hook.ID) + "/delete", Back: webhookPath(hook.ID), to: "/webhooks",
+		Path: webhookPath(hook.ID) + "/delete", Back: webhookPath(hook.ID), section: "webhooks", to: "/webhooks",
 		Title: v.T("Delete webhook", "Xoá webhook"), Button: v.T("Delete permanently", "Xoá vĩnh viễn"),
 		Texts: []string{
 			waiting,
@@ -308,14 +264,10 @@ func (s *Server) webhookRemoval(v *visit, hook delivery.Webhook, pending int64) 
 	}.typeName(v, hook.Name)
 }
 
-func (s *Server) removeWebhook(v *visit) error {
-	hook, err := s.pageWebhook(v)
-	if err != nil {
-		return err
-	}
+func (s *Server) removeWebhook(v *visit, hook delivery.Webhook) error {
 	pending, err := s.Services.Deliveries.PendingDeliveries(v.Context(), v.account.ID, hook.ID)
 	if err != nil {
 		return err
 	}
-	return s.confirm(v, "webhooks", s.webhookRemoval(v, hook, pending))
+	return s.confirm(v, s.webhookRemoval(v, hook, pending))
 }

@@ -273,11 +273,7 @@ func (s *Server) warning(v *visit, hook delivery.Webhook) app.Text {
 }
 
 // secretFile answers with the secret of a webhook as a file.
-func (s *Server) secretFile(v *visit) error {
-	hook, err := s.pageWebhook(v)
-	if err != nil {
-		return err
-	}
+func (s *Server) secretFile(v *visit, hook delivery.Webhook) error {
 	return v.sendSecret("webhook", hook.ID)
 }
 
