@@ -232,27 +232,6 @@ func (s *Server) counterBacklog(v *visit) error {
 	return nil
 }
 
-// manifest tells a tablet or phone how to install a counter screen, or the dashboard:
-// it then opens at an address of its own, without the bars of the browser.
-type manifest struct {
-	Name       string         `json:"name"`
-	ShortName  string         `json:"short_name"`
-	Lang       app.Lang       `json:"lang"`
-	StartURL   string         `json:"start_url"`
-	Scope      string         `json:"scope"`
-	Display    string         `json:"display"`
-	Background string         `json:"background_color"`
-	Theme      string         `json:"theme_color"`
-	Icons      []manifestIcon `json:"icons"`
-}
-
-type manifestIcon struct {
-	Src     string `json:"src"`
-	Sizes   string `json:"sizes"`
-	Type    string `json:"type"`
-	Purpose string `json:"purpose"`
-}
-
 func (s *Server) counterManifest(v *visit) error {
 	return writeManifest(v, counterName(v, ownCounter(v)), "/counter", "/counter")
 }
@@ -280,18 +259,19 @@ func (s *Server) dashboardManifest(v *visit) error {
 	return writeManifest(v, v.account.ShopName("Báo Có"), "/", "/")
 }
 
-// writeManifest writes a manifest: path is where it opens, and scope what stays in
-// its window.
+// writeManifest tells a tablet or phone how to install a counter screen, or the dashboard: it
+// then opens at an address of its own, without the bars of the browser. path is where it
+// opens, and scope what stays in its window.
 func writeManifest(v *visit, name, path, scope string) error {
 	const background = "#f6f7f9" // as in app.css
-	body, err := json.Marshal(manifest{
-		Name: name + " · baoco", ShortName: name, Lang: v.Lang, StartURL: path, Scope: scope, Display: "standalone",
-		Background: background, Theme: background,
-		Icons: []manifestIcon{
-			{staticURL("icon-192.png"), "192x192", "image/png", "any"},
-			{staticURL("icon-512.png"), "512x512", "image/png", "any"},
-			{staticURL("icon-maskable-512.png"), "512x512", "image/png", "maskable"},
-		},
+	icon := func(name, size, purpose string) map[string]string {
+		return map[string]string{"src": staticURL(name), "sizes": size, "type": "image/png", "purpose": purpose}
+	}
+	body, err := json.Marshal(map[string]any{
+		"name": name + " · baoco", "short_name": name, "lang": v.Lang, "start_url": path, "scope": scope, "display": "standalone",
+		"background_color": background, "theme_color": background,
+		"icons": []any{icon("icon-192.png", "192x192", "any"), icon("icon-512.png", "512x512", "any"),
+			icon("icon-maskable-512.png", "512x512", "maskable")},
 	})
 	if err != nil {
 		return err

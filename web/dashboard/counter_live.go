@@ -1,7 +1,6 @@
 package dashboard
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"strconv"
@@ -128,7 +127,7 @@ func (c *counterStream) sendMoney() error {
 					continue
 				}
 			}
-			if err := c.sendCard("money", strconv.FormatInt(card.ID, 10), card); err != nil {
+			if err := c.stream.part("card", "money", strconv.FormatInt(card.ID, 10), card); err != nil {
 				return err
 			}
 			c.since = card.ID
@@ -140,14 +139,6 @@ func (c *counterStream) sendMoney() error {
 			return err
 		}
 	}
-}
-
-func (c *counterStream) sendCard(event, id string, card counterCard) error {
-	var html bytes.Buffer
-	if err := templates().ExecuteTemplate(&html, "card", card); err != nil {
-		return err
-	}
-	return c.stream.Event(event, id, html.String())
 }
 
 // sendMatched sends the cards of money that was matched by hand, once, and anew where the
@@ -204,7 +195,7 @@ func (c *counterStream) sendMatch(m payment.Transfer, account app.Account, now t
 			return c.stream.Event("removed", "", strconv.FormatInt(m.ID, 10))
 		}
 	}
-	return c.sendCard("matched", "", c.v.at(now).matchedCard(m, account, c.till != nil))
+	return c.stream.part("card", "matched", "", c.v.at(now).matchedCard(m, account, c.till != nil))
 }
 
 // removalsTold is how many removals a screen that connects is told of at most.

@@ -64,15 +64,13 @@ type phase struct {
 	Class    string
 }
 
-func (s *Server) deliveryDetails(v *visit) (delivery.Details, error) {
-	return s.Services.Deliveries.DeliveryDetails(v.Context(), v.account.ID, v.pathID(), delivery.UserAgent(s.Version), v.now)
+// pageDelivery is the page of the delivery that the path names.
+func (s *Server) pageDelivery(v *visit) (deliveryData, error) {
+	d, err := s.Services.Deliveries.DeliveryDetails(v.Context(), v.account.ID, v.pathID(), delivery.UserAgent(s.Version), v.now)
+	return deliveryData{Details: d}, err
 }
 
 func deliveryPath(id int64) string { return "/deliveries/" + strconv.FormatInt(id, 10) }
-
-func (s *Server) deliveryPage(v *visit, d delivery.Details) error {
-	return s.showDelivery(v, deliveryData{Details: d}, nil)
-}
 
 // showDelivery shows the page. wrong is why a resend was refused.
 func (s *Server) showDelivery(v *visit, data deliveryData, wrong error) error {

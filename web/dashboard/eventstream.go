@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"strconv"
@@ -104,6 +105,15 @@ func (s *eventStream) close() {
 // seconds.
 func (s *eventStream) alive() error {
 	return s.Event("alive", "", strconv.FormatInt(time.Now().Unix(), 10))
+}
+
+// part sends a template as an event.
+func (s *eventStream) part(name, event, id string, data any) error {
+	var html bytes.Buffer
+	if err := templates().ExecuteTemplate(&html, name, data); err != nil {
+		return err
+	}
+	return s.Event(event, id, html.String())
 }
 
 // wait is Wait, and tells a page that may not see more that the stream has ended.

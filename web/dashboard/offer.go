@@ -8,7 +8,6 @@ import (
 	"baoco/app"
 	"baoco/app/alert"
 	"baoco/app/payment"
-	"baoco/web/wire"
 )
 
 // Money without a code, at the till: it stands below the amount of each open bill that asks
@@ -72,48 +71,28 @@ func offersState(offers []payment.Offer) (state string) {
 	return state
 }
 
-// offered is the bill that the path names, and the money of the form.
-func (s *Server) offered(v *visit) (r payment.Request, k payment.Take, err error) {
-	if r, err = s.pageBill(v); err != nil {
-		return r, k, err
-	}
-	id, found := wire.ParseID(v.PostFormValue("transaction_id"))
-	if !found {
-		err = app.ErrUnknownReference("transaction_id")
-	}
-	return r, payment.Take{RequestID: r.ID, TransactionID: id, ByOwner: v.may(ownerOnly), Key: v.form.key}, err
+// offered is the money of the form, for a bill.
+func (v *visit) offered(r *payment.Request) (payment.Take, error) {
+	id, err := v.formTransaction()
+	return payment.Take{RequestID: r.ID, TransactionID: id, ByOwner: v.may(ownerOnly), Key: v.form.key}, err
 }
 
 // takeMoney matches money without a code with a bill, with one tap.
-func (s *Server) takeMoney(v *visit) error {
-	r, take, err := s.offered(v)
+func (s *Server) takeMoney(v *visit, r *payment.Request) error {
+	take, err := v.offered(r)
 	if err == nil {
 		_, err = s.Services.Payments.TakeTransaction(v.Context(), v.account.ID, take, v.now)
 	}
-	return s.offerAnswered(v, r, err)
+	return s.done(v, err, billPath(r.ID), app.Text{})
 }
 
 // askOwner asks the owners to match money without a code with a bill.
-func (s *Server) askOwner(v *visit) error {
-	r, ask, err := s.offered(v)
+func (s *Server) askOwner(v *visit, r *payment.Request) error {
+	ask, err := v.offered(r)
 	if err == nil {
 		err = s.Services.Payments.AskToMatch(v.Context(), v.account.ID, ask, v.now)
 	}
-	return s.offerAnswered(v, r, err)
-}
-
-// offerAnswered shows the bill, as it is now, after a tap.
-func (s *Server) offerAnswered(v *visit, r payment.Request, refused error) error {
-	if r.ID == 0 {
-		return refused
-	}
-	if refused != nil {
-		if now, err := s.bill(v, r.ID); err == nil {
-			r = now
-		}
-		return s.showTill(v, &r, tillForm{}, refused)
-	}
-	return s.redirect(v, billPath(r.ID), app.Text{})
+	return s.done(v, err, billPath(r.ID), app.Text{})
 }
 
 // showOffers completes a bill with what is offered for it.

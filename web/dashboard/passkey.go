@@ -90,10 +90,8 @@ func (s *Server) signInPasskey(v *visit) error {
 		form = s.halfwayForm(v)
 	}
 	if err == nil {
-		var u access.User
-		if u, err = s.Services.Access.SignInPasskey(v.Context(), halfway, place, v.PostFormValue("answer"), v.now); err == nil {
-			err = s.begin(v, u)
-		}
+		u, refused := s.Services.Access.SignInPasskey(v.Context(), halfway, place, v.PostFormValue("answer"), v.now)
+		err = s.begin(v, u, refused)
 	}
 	switch {
 	case err == nil:
@@ -122,11 +120,8 @@ func (s *Server) addPasskey(v *visit) error {
 		err = s.asked(v, func(present string) error {
 			in.Place, in.Present = place, present
 			u, made, err := s.Services.Access.AddPasskey(v.Context(), v.user, in, v.now)
-			if err == nil {
-				codes = made
-				err = s.begin(v, u)
-			}
-			return err
+			codes = made
+			return s.begin(v, u, err)
 		})
 	}
 	if err != nil {
@@ -174,10 +169,7 @@ func (s *Server) renamePasskey(v *visit) error {
 func (s *Server) removePasskey(v *visit) error {
 	err := s.asked(v, func(present string) error {
 		u, err := s.Services.Access.EndPasskey(v.Context(), v.user, v.pathID(), present)
-		if err == nil {
-			err = s.begin(v, u)
-		}
-		return err
+		return s.begin(v, u, err)
 	})
 	if err != nil {
 		return s.showPasskey(v, "remove", err)

@@ -48,17 +48,9 @@ func (s *Server) payerPage(v *visit) error {
 	page, all := pageOf(v), d.History.Rows
 	d.Pages = pagesOf(page, d.Count, d.Payer.Values(), "/payer")
 	shown := all[min(page.Offset(), d.Count):min(page.Offset()+int64(page.Size), d.Count)]
-	rows := make([]transactionRow, len(shown))
-	ids := make([]int64, len(shown))
-	for i, t := range shown {
-		ids[i] = t.ID
-	}
-	deliveries, err := s.deliveriesOf(v, ids)
+	rows, err := s.withDeliveries(v, shown)
 	if err != nil {
 		return err
-	}
-	for i, t := range shown {
-		rows[i] = transactionRow{t, deliveries[t.ID]}
 	}
 	if d.Days, err = s.groupByDay(v, rows, false); err != nil {
 		return err

@@ -183,11 +183,7 @@ type paymentData struct {
 
 // pagePayment is the payment request that the path names.
 func (s *Server) pagePayment(v *visit) (payment.Request, error) {
-	id, found := wire.ParseID(v.PathValue("id"))
-	if !found {
-		return payment.Request{}, payment.ErrNoRequest
-	}
-	return s.Services.Payments.PaymentRequest(v.Context(), v.account.ID, id)
+	return s.Services.Payments.PaymentRequest(v.Context(), v.account.ID, v.pathID())
 }
 
 // seenOf is a payment request without what came for it on bank accounts that are hidden from
@@ -240,34 +236,29 @@ func (s *Server) paymentCancel(v *visit, r payment.Request) confirmation {
 	}
 }
 
-// matchPayment matches the transaction that the form names.
-func (s *Server) matchPayment(v *visit) error {
-	return s.changeMatch(v, func(r payment.Request, transaction int64) error {
-		_, err := s.Services.Payments.MatchTransaction(v.Context(), v.account.ID, r.ID, transaction, v.now)
-		return err
-	}, app.Text{EN: "Transaction matched.", VI: "Đã ghép giao dịch."})
-}
-
-func (s *Server) unmatchPayment(v *visit) error {
-	return s.changeMatch(v, func(r payment.Request, transaction int64) error {
-		_, err := s.Services.Payments.UnmatchTransaction(v.Context(), v.account.ID, r.ID, transaction)
-		return err
-	}, app.Text{EN: "Match undone.", VI: "Đã bỏ ghép."})
-}
-
-func (s *Server) changeMatch(v *visit, change func(r payment.Request, transaction int64) error, done app.Text) error {
-	r, err := s.pagePayment(v)
-	if err != nil {
-		return err
-	}
-	transaction, found := wire.ParseID(v.PostFormValue("transaction_id"))
+// formTransaction is the id of the transaction that the form names.
+func (v *visit) formTransaction() (int64, error) {
+	id, found := wire.ParseID(v.PostFormValue("transaction_id"))
 	if !found {
-		return s.showPayment(v, r, app.ErrUnknownReference("transaction_id"))
+		return 0, app.ErrUnknownReference("transaction_id")
 	}
-	if err := change(r, transaction); err != nil {
-		return s.showPayment(v, r, err)
+	return id, nil
+}
+
+func (s *Server) matchPayment(v *visit, r *payment.Request) error {
+	transaction, err := v.formTransaction()
+	if err == nil {
+		_, err = s.Services.Payments.MatchTransaction(v.Context(), v.account.ID, r.ID, transaction, v.now)
 	}
-	return s.redirect(v, paymentPath(r.ID), done)
+	return s.done(v, err, paymentPath(r.ID), app.Text{EN: "Transaction matched.", VI: "Đã ghép giao dịch."})
+}
+
+func (s *Server) unmatchPayment(v *visit, r *payment.Request) error {
+	transaction, err := v.formTransaction()
+	if err == nil {
+		_, err = s.Services.Payments.UnmatchTransaction(v.Context(), v.account.ID, r.ID, transaction)
+	}
+	return s.done(v, err, paymentPath(r.ID), app.Text{EN: "Match undone.", VI: "Đã bỏ ghép."})
 }
 
 // paymentSettingsForm is the form of the settings for payment requests.

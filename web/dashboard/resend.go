@@ -243,9 +243,9 @@ func resent(r delivery.ResendResult) app.Text {
 // resendDelivery resends the last record of one delivery. Where a resend is
 // under way or has succeeded it shows that one: to send once more is asked for
 // on its page.
-func (s *Server) resendDelivery(v *visit, d delivery.Details) error {
+func (s *Server) resendDelivery(v *visit, d *deliveryData) error {
 	if len(d.Calls) == 0 {
-		return s.showDelivery(v, deliveryData{Details: d}, cmp.Or(d.Resendable(d.Deleted, d.Webhook.IsActive), delivery.ErrNoHistory))
+		return cmp.Or(d.Resendable(d.Deleted, d.Webhook.IsActive), delivery.ErrNoHistory)
 	}
 	for _, again := range d.ResentAs {
 		if again.State == app.DeliveryPending || again.State == app.DeliveryDelivered {
@@ -255,10 +255,7 @@ func (s *Server) resendDelivery(v *visit, d delivery.Details) error {
 	}
 	last := d.Calls[len(d.Calls)-1]
 	again, err := s.Services.Deliveries.Resend(v.Context(), v.account.ID, last.ID, v.form.key, v.now)
-	if err != nil {
-		return s.showDelivery(v, deliveryData{Details: d}, err)
-	}
-	return s.redirect(v, deliveryPath(again.ID), app.Text{EN: "Resending as this new delivery.", VI: "Đang gửi lại. Đây là thông báo mới."})
+	return s.done(v, err, deliveryPath(again.ID), app.Text{EN: "Resending as this new delivery.", VI: "Đang gửi lại. Đây là thông báo mới."})
 }
 
 // CanSendNow tells whether the delivery is pending, and nothing holds it back.
@@ -272,19 +269,13 @@ func (d webhookData) Waiting() int64 {
 	return d.Pending
 }
 
-func (s *Server) sendNow(v *visit, d delivery.Details) error {
-	if err := s.Services.Deliveries.SendNow(v.Context(), v.account.ID, d.ID, v.form.key, v.now); err != nil {
-		return s.showDelivery(v, deliveryData{Details: d}, err)
-	}
-	return s.redirect(v, deliveryPath(d.ID), app.Text{
-		EN: "It is sent at once, without a wait.", VI: "Thông báo này được gửi ngay, không phải chờ.",
-	})
+func (s *Server) sendNow(v *visit, d *deliveryData) error {
+	err := s.Services.Deliveries.SendNow(v.Context(), v.account.ID, d.ID, v.form.key, v.now)
+	return s.done(v, err, deliveryPath(d.ID),
+		app.Text{EN: "It is sent at once, without a wait.", VI: "Thông báo này được gửi ngay, không phải chờ."})
 }
 
 func (s *Server) sendWaiting(v *visit, hook delivery.Webhook) error {
 	n, err := s.Services.Deliveries.SendWaiting(v.Context(), v.account.ID, hook.ID, v.form.key, v.now)
-	if err != nil {
-		return err
-	}
-	return s.redirect(v, webhookPath(hook.ID), app.Textf("Deliveries being sent now: %d.", "Đang gửi ngay %d thông báo.", n))
+	return s.done(v, err, webhookPath(hook.ID), app.Textf("Deliveries being sent now: %d.", "Đang gửi ngay %d thông báo.", n))
 }

@@ -5,7 +5,6 @@ import (
 
 	"baoco/app"
 	"baoco/app/book"
-	"baoco/web/wire"
 )
 
 // revenuePath is the page of what is revenue and what isn't.
@@ -99,13 +98,7 @@ func (s *Server) readRules(v *visit, d *revenueData) (err error) {
 	}
 	rules, err := s.Services.Books.Rules(v.Context(), v.account.ID)
 	for _, r := range rules {
-		row := ruleRow{Rule: r}
-		for _, b := range d.Banks {
-			if b.ID == r.BankAccountID {
-				row.Bank = b
-			}
-		}
-		d.Rules = append(d.Rules, row)
+		d.Rules = append(d.Rules, ruleRow{r, bankAccount(d.Banks, r.BankAccountID)})
 	}
 	return err
 }
@@ -113,23 +106,19 @@ func (s *Server) readRules(v *visit, d *revenueData) (err error) {
 // addRule makes a rule about a bank account, or about a text.
 func (s *Server) addRule(v *visit) error {
 	r := book.Rule{Kind: book.Kind(v.PostFormValue("kind")), Text: v.PostFormValue("text")}
-	if id := v.PostFormValue("bank_account_id"); id != "" {
-		var ok bool
-		if r.BankAccountID, ok = wire.ParseID(id); !ok {
-			return s.showRevenue(v, r, app.ErrUnknownReference("bank_account_id"))
-		}
+	var err error
+	if r.BankAccountID, err = readBankAccountID(v.PostFormValue("bank_account_id")); err == nil {
+		err = s.Services.Books.AddRule(v.Context(), v.account.ID, r)
 	}
-	if err := s.Services.Books.AddRule(v.Context(), v.account.ID, r); err != nil {
+	if err != nil {
 		return s.showRevenue(v, r, err)
 	}
 	return s.redirect(v, revenuePath, app.Text{EN: "The rule is in force.", VI: "Quy tắc đã có hiệu lực."})
 }
 
 func (s *Server) removeRule(v *visit) error {
-	if err := s.Services.Books.RemoveRule(v.Context(), v.account.ID, v.pathID()); err != nil {
-		return err
-	}
-	return s.redirect(v, revenuePath, app.Text{EN: "The rule was removed.", VI: "Đã xoá quy tắc."})
+	return s.done(v, s.Services.Books.RemoveRule(v.Context(), v.account.ID, v.pathID()), revenuePath,
+		app.Text{EN: "The rule was removed.", VI: "Đã xoá quy tắc."})
 }
 
 // markRevenue says what money in is. Where it is refused, the page of the transaction says why.

@@ -97,9 +97,7 @@ func (s *Server) enterCode(v *visit) error {
 	} else {
 		err = s.Services.Access.CheckCode(v.Context(), u, v.PostFormValue("code"), v.now)
 	}
-	if err == nil {
-		err = s.begin(v, u)
-	}
+	err = s.begin(v, u, err)
 	if err != nil {
 		return s.showCode(v, u, err)
 	}
@@ -173,11 +171,8 @@ func (s *Server) setUpSecondFactor(v *visit) error {
 		u, made, err := s.Services.Access.SetUpSecondFactor(v.Context(), v.user, access.SecondFactorCreate{
 			Secret: secret, Code: v.PostFormValue("code"), Present: present, Key: v.form.key,
 		}, v.now)
-		if err == nil {
-			codes = made
-			err = s.begin(v, u)
-		}
-		return err
+		codes = made
+		return s.begin(v, u, err)
 	})
 	if err != nil {
 		return s.showSignInSettings(v, signInData{Refused: "app", Secret: secret}, err)
@@ -210,10 +205,7 @@ func (s *Server) showRecoveryCodes(v *visit, codes []string) error {
 func (s *Server) endSecondFactor(v *visit) error {
 	err := s.asked(v, func(present string) error {
 		u, err := s.Services.Access.EndSecondFactor(v.Context(), v.user, present)
-		if err == nil {
-			err = s.begin(v, u)
-		}
-		return err
+		return s.begin(v, u, err)
 	})
 	if err != nil {
 		return s.showSignInSettings(v, signInData{Refused: "off"}, err)
@@ -264,10 +256,7 @@ func (s *Server) endOtherSessions(v *visit) error {
 	c := otherSignOut(v)
 	c.do = func() error {
 		u, err := s.Services.Access.EndSessions(v.Context(), v.account.ID, v.user.ID)
-		if err == nil {
-			err = s.begin(v, u)
-		}
-		return err
+		return s.begin(v, u, err)
 	}
 	return s.confirm(v, c)
 }

@@ -156,10 +156,8 @@ func (s *Server) storedToken(v *visit) string {
 
 func (s *Server) endSession(v *visit, userID int64, session, back string) error {
 	id, _ := wire.ParseID(session)
-	if err := s.Services.Access.EndSession(v.Context(), v.account.ID, userID, id, v.now); err != nil {
-		return err
-	}
-	return s.redirect(v, back, app.Text{EN: "Session ended.", VI: "Đã kết thúc phiên đăng nhập."})
+	return s.done(v, s.Services.Access.EndSession(v.Context(), v.account.ID, userID, id, v.now), back,
+		app.Text{EN: "Session ended.", VI: "Đã kết thúc phiên đăng nhập."})
 }
 
 // Browser says in words which browser sent a User-Agent, as far as it tells.

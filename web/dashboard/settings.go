@@ -93,9 +93,7 @@ func (s *Server) changeOwnPassword(v *visit) error {
 	if err == nil {
 		u, err = s.Services.Access.ChangePassword(v.Context(), v.user, v.PostFormValue("present_password"), secret, v.now)
 	}
-	if err == nil {
-		err = s.begin(v, u)
-	}
+	err = s.begin(v, u, err)
 	if err != nil {
 		return s.showSettings(v, "password", nil, err)
 	}

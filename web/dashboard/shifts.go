@@ -7,7 +7,6 @@ import (
 
 	"baoco/app"
 	"baoco/app/payment"
-	"baoco/web/wire"
 )
 
 func shiftPath(id int64) string { return "/shifts/" + strconv.FormatInt(id, 10) }
@@ -54,16 +53,12 @@ func (d shiftData) Later() int64 {
 }
 
 // pageShift is the shift that the path names, of the visitor or of anybody whom they see.
-func (s *Server) pageShift(v *visit) (payment.Shift, error) {
-	id, found := wire.ParseID(v.PathValue("id"))
-	if !found {
-		return payment.Shift{}, payment.ErrNoShift
-	}
-	shift, err := s.Services.Payments.Shift(v.Context(), v.account.ID, id)
+func (s *Server) pageShift(v *visit) (shiftData, error) {
+	shift, err := s.Services.Payments.Shift(v.Context(), v.account.ID, v.pathID())
 	if err == nil && shift.UserID != v.user.ID && !v.seesShifts() {
 		err = payment.ErrNoShift
 	}
-	return shift, err
+	return shiftData{Shift: shift}, err
 }
 
 // mayClose tells whether the visitor closes a shift: their own, or any for an owner.
@@ -71,18 +66,14 @@ func (v *visit) mayClose(shift payment.Shift) bool {
 	return shift.UserID == v.user.ID || v.may(ownerOnly)
 }
 
-func (s *Server) shiftPage(v *visit, shift payment.Shift) error {
-	return s.showShift(v, shift, shiftForm{}, nil)
-}
-
 // showShift shows a shift. wrong is why it wasn't closed.
-func (s *Server) showShift(v *visit, shift payment.Shift, form shiftForm, wrong error) (err error) {
-	data := shiftData{Shift: shift, Form: form, MayClose: shift.ClosedAt.IsZero() && v.mayClose(shift)}
-	if data.Closing, err = s.Services.Payments.ShiftClosing(v.Context(), v.account.ID, shift.ID, v.now); err != nil {
+func (s *Server) showShift(v *visit, data shiftData, wrong error) (err error) {
+	data.MayClose = data.ClosedAt.IsZero() && v.mayClose(data.Shift)
+	if data.Closing, err = s.Services.Payments.ShiftClosing(v.Context(), v.account.ID, data.ID, v.now); err != nil {
 		return err
 	}
 	data.Open = data.Closing.OpenBills()
-	title := app.Textf("Shift of %s", "Ca của %s", app.Isolated(shift.UserName))
+	title := app.Textf("Shift of %s", "Ca của %s", app.Isolated(data.UserName))
 	if v.URL.Query().Get("paper") == "58" && wrong == nil {
 		return s.writeSlip(v, "shift-slip", s.view(v, "till", title, data))
 	}
@@ -90,24 +81,24 @@ func (s *Server) showShift(v *visit, shift payment.Shift, form shiftForm, wrong 
 }
 
 func (s *Server) closeShift(v *visit) error {
-	shift, err := s.pageShift(v)
-	if err == nil && !v.mayClose(shift) {
+	data, err := s.pageShift(v)
+	if err == nil && !v.mayClose(data.Shift) {
 		err = payment.ErrNoShift
 	}
 	if err != nil {
 		return err
 	}
-	form := shiftForm{strings.TrimSpace(v.PostFormValue("cash")), v.PostFormValue("note")}
-	in := payment.ShiftCount{Note: form.Note}
+	data.Form = shiftForm{strings.TrimSpace(v.PostFormValue("cash")), v.PostFormValue("note")}
+	in := payment.ShiftCount{Note: data.Form.Note}
 	var bad app.Invalid
-	if form.Cash != "" {
-		in.Cash = new(app.ReadShortAmountBound("cash", form.Cash, true, &bad))
+	if data.Form.Cash != "" {
+		in.Cash = new(app.ReadShortAmountBound("cash", data.Form.Cash, true, &bad))
 	}
 	if err = bad.Err(); err == nil {
-		err = s.Services.Payments.CloseShift(v.Context(), v.account.ID, shift.ID, in, v.now)
+		err = s.Services.Payments.CloseShift(v.Context(), v.account.ID, data.ID, in, v.now)
 	}
 	if err != nil {
-		return s.showShift(v, shift, form, err)
+		return s.showShift(v, data, err)
 	}
-	return s.redirect(v, shiftPath(shift.ID), app.Text{EN: "Shift closed.", VI: "Đã đóng ca."})
+	return s.redirect(v, shiftPath(data.ID), app.Text{EN: "Shift closed.", VI: "Đã đóng ca."})
 }

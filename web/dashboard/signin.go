@@ -49,9 +49,7 @@ func (s *Server) signIn(v *visit) error {
 	if err == nil && u.SecondFactor && !proved {
 		return s.beginHalfway(v, u, form)
 	}
-	if err == nil {
-		err = s.begin(v, u)
-	}
+	err = s.begin(v, u, err)
 	if err != nil {
 		return s.showSignIn(v, form, err)
 	}
@@ -102,8 +100,12 @@ func (s *Server) checkSignIn(v *visit, name, secret, code string) (u access.User
 
 // begin signs u in under a new token, so that a token that somebody else has put
 // into the browser is worth nothing. Nothing of the session before is kept: its
-// flash may be for another user. The browser becomes a device of u.
-func (s *Server) begin(v *visit, u access.User) error {
+// flash may be for another user. The browser becomes a device of u. refused is why nobody is
+// signed in, and is given back.
+func (s *Server) begin(v *visit, u access.User, refused error) error {
+	if refused != nil {
+		return refused
+	}
 	if err := errors.Join(s.sessions.Clear(v.Context()), s.sessions.RenewToken(v.Context())); err != nil {
 		return err
 	}
@@ -147,9 +149,7 @@ func (s *Server) setUp(v *visit) error {
 	if err == nil {
 		u, err = s.Services.Access.SetUp(v.Context(), form.Token, userName(form.Name), secret, v.now)
 	}
-	if err == nil {
-		err = s.begin(v, u)
-	}
+	err = s.begin(v, u, err)
 	if err != nil {
 		return s.showSetUp(v, form, err)
 	}

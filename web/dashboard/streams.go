@@ -183,15 +183,12 @@ func (s *Server) showStream(v *visit, st stream.Stream, refused error) error {
 }
 
 // tryStream publishes a test and says what the broker said of it.
-func (s *Server) tryStream(v *visit, st stream.Stream) error {
+func (s *Server) tryStream(v *visit, st *stream.Stream) error {
 	problem, err := s.Services.Streams.TestStream(v.Context(), v.account.ID, st.ID, delivery.UserAgent(s.Version), v.now)
 	if err == nil && problem != (app.Text{}) {
 		err = app.Refused(app.CodeConflict, app.Text{EN: "The test was not sent.", VI: "Chưa gửi thử được."}.And(problem))
 	}
-	if err != nil {
-		return s.showStream(v, st, err)
-	}
-	return s.redirect(v, streamPath(st.ID), app.Text{EN: "The broker has kept the test message.", VI: "Máy chủ nhận luồng đã lưu tin thử."})
+	return s.done(v, err, streamPath(st.ID), app.Text{EN: "The broker has kept the test message.", VI: "Máy chủ nhận luồng đã lưu tin thử."})
 }
 
 // switchStream sets the status that the form names, as switchWebhook does.

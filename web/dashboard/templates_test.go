@@ -115,7 +115,7 @@ func (c *templateCheck) constant(e ast.Expr) string {
 
 // shown checks the templates that a function shows.
 func (c *templateCheck) shown(f *ast.FuncDecl) {
-	shows := []string{"render", "showPart", "layOut", "write", "writeSlip", "ExecuteTemplate"}
+	shows := []string{"render", "showPart", "layOut", "write", "writeSlip", "part", "ExecuteTemplate"}
 	made := map[types.Object]ast.Expr{} // variables, and what they are made of
 	ast.Inspect(f, func(n ast.Node) bool {
 		if n, ok := n.(*ast.AssignStmt); ok && len(n.Lhs) == 1 {

@@ -109,16 +109,16 @@ func (s *Server) seenBill(v *visit, r payment.Request) (payment.Request, error) 
 }
 
 // pageBill is the bill that the path names.
-func (s *Server) pageBill(v *visit) (payment.Request, error) {
-	id, found := wire.ParseID(v.PathValue("id"))
-	if !found {
-		return payment.Request{}, payment.ErrNoRequest
-	}
-	return s.bill(v, id)
-}
+func (s *Server) pageBill(v *visit) (payment.Request, error) { return s.bill(v, v.pathID()) }
 
-func (s *Server) billPage(v *visit, r payment.Request) error {
-	return s.showTill(v, &r, tillForm{}, nil)
+// showBill shows the bill. wrong is why an action on it was refused: then it is read again.
+func (s *Server) showBill(v *visit, r payment.Request, wrong error) error {
+	if wrong != nil {
+		if now, err := s.bill(v, r.ID); err == nil {
+			r = now
+		}
+	}
+	return s.showTill(v, &r, tillForm{}, wrong)
 }
 
 // showTill shows the keypad, or a bill. wrong is why a bill was refused.
@@ -228,11 +228,9 @@ var errOtherRequest = app.Refused(app.CodeConflict, app.Text{
 		"Lần này chưa tạo gì: hãy gửi lại để tạo yêu cầu mới.",
 })
 
-func (s *Server) cancelBill(v *visit, r payment.Request) error {
-	if _, err := s.Services.Payments.CancelPaymentRequest(v.Context(), v.account.ID, r.ID, v.now); err != nil {
-		return s.showTill(v, &r, tillForm{}, err)
-	}
-	return s.redirect(v, tillPath, app.Text{})
+func (s *Server) cancelBill(v *visit, r *payment.Request) error {
+	_, err := s.Services.Payments.CancelPaymentRequest(v.Context(), v.account.ID, r.ID, v.now)
+	return s.done(v, err, tillPath, app.Text{})
 }
 
 // receiptData is the receipt of a bill, for a roll of paper of 58 mm.
@@ -346,11 +344,7 @@ func (c *counterStream) sendBills() error {
 	if state != c.till.list {
 		list := billView[[]billRow]{c.view(c.v, "till", app.Text{}, nil), billRows(bills, offers)}
 		list.words = c.v.at(now)
-		var html bytes.Buffer
-		if err := templates().ExecuteTemplate(&html, "bills", list); err != nil {
-			return err
-		}
-		if err := c.stream.Event("bills", "", html.String()); err != nil {
+		if err := c.stream.part("bills", "bills", "", list); err != nil {
 			return err
 		}
 		c.till.list = state
@@ -368,12 +362,7 @@ func (c *counterStream) sendBills() error {
 	if err != nil {
 		return err
 	}
-	var html bytes.Buffer
-	if err := templates().ExecuteTemplate(&html, "bill", page); err != nil {
-		return err
-	}
-	err = c.stream.Event("bill", "", html.String())
-	if err == nil {
+	if err = c.stream.part("bill", "bill", "", page); err == nil {
 		c.till.sent = state
 	}
 	return err

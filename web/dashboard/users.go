@@ -277,7 +277,7 @@ func (s *Server) setUserRole(v *visit, u *access.User) error {
 	}
 	name := v.RoleName(changed.Role)
 	if u.ID == v.user.ID {
-		if err := s.begin(v, changed); err != nil { // an owner who changes their own stays signed in
+		if err := s.begin(v, changed, nil); err != nil { // an owner who changes their own stays signed in
 			return err
 		}
 		// The other page is for owners, and this user may be none any more.

@@ -73,10 +73,7 @@ func (s *Server) testedNow(v *visit, hook delivery.Webhook) (*delivery.Attempt, 
 // tryWebhook sends a test. The page then shows its result.
 func (s *Server) tryWebhook(v *visit, hook delivery.Webhook) error {
 	a, err := s.Services.Deliveries.TestWebhook(v.Context(), v.account.ID, hook.ID, v.now)
-	if err != nil {
-		return err
-	}
-	return s.redirect(v, v.nextAt("webhook", webhookPath(hook.ID)+"?tested="+strconv.FormatInt(a.ID, 10)), app.Text{})
+	return s.done(v, err, v.nextAt("webhook", webhookPath(hook.ID)+"?tested="+strconv.FormatInt(a.ID, 10)), app.Text{})
 }
 
 // switchWebhook sets the status that the form names, so that a form that is sent
@@ -174,10 +171,7 @@ func (s *Server) rotateWebhook(v *visit, hook delivery.Webhook) error {
 }
 
 func (s *Server) activateWebhook(v *visit, hook delivery.Webhook) error {
-	if err := s.Services.Deliveries.ActivateSecret(v.Context(), v.account.ID, hook.ID, v.now); err != nil {
-		return err
-	}
-	return s.redirect(v, webhookPath(hook.ID),
+	return s.done(v, s.Services.Deliveries.ActivateSecret(v.Context(), v.account.ID, hook.ID, v.now), webhookPath(hook.ID),
 		app.Text{EN: "The new secret is now the only one in use.", VI: "Từ bây giờ chỉ dùng khoá bí mật mới để ký."})
 }
 
