@@ -89,27 +89,21 @@ func (w words) eventWord(name, value string, sources []inbound.Source) string {
 	return ""
 }
 
+// outcomeNames are those of Outcome.
+var outcomeNames = map[inbound.Outcome]app.Text{
+	inbound.OutcomeRecorded:    {EN: "Recorded", VI: "Đã ghi nhận"},
+	inbound.OutcomeDuplicate:   {EN: "Duplicate", VI: "Trùng"},
+	inbound.OutcomeUnassigned:  {EN: "Unassigned", VI: "Tài khoản chưa liên kết"},
+	inbound.OutcomeConflict:    {EN: "Conflict", VI: "Trùng mã, khác thông tin"},
+	inbound.OutcomeRejected:    {EN: "Unreadable", VI: "Không đọc được"},
+	inbound.OutcomeMayBeRepeat: {EN: "May be a repeat", VI: "Chưa rõ có trùng không"},
+	inbound.OutcomeDiscarded:   {EN: "Discarded", VI: "Đã bỏ qua"},
+	"":                         {EN: "Not recorded", VI: "Chưa ghi nhận"},
+}
+
 // Outcome names the state of an element of a call; empty: its event id isn't
 // known.
-func (w words) Outcome(o inbound.Outcome) string {
-	switch o {
-	case inbound.OutcomeRecorded:
-		return w.T("Recorded", "Đã ghi nhận")
-	case inbound.OutcomeDuplicate:
-		return w.T("Duplicate", "Trùng")
-	case inbound.OutcomeUnassigned:
-		return w.T("Unassigned", "Tài khoản chưa liên kết")
-	case inbound.OutcomeConflict:
-		return w.T("Conflict", "Trùng mã, khác thông tin")
-	case inbound.OutcomeRejected:
-		return w.T("Unreadable", "Không đọc được")
-	case inbound.OutcomeMayBeRepeat:
-		return w.T("May be a repeat", "Chưa rõ có trùng không")
-	case "":
-		return w.T("Not recorded", "Chưa ghi nhận")
-	}
-	return w.T("Discarded", "Đã bỏ qua")
-}
+func (w words) Outcome(o inbound.Outcome) string { return outcomeNames[o].In(w.Lang) }
 
 // States are for the template.
 func (eventsData) States() []inbound.Outcome { return eventStates }

@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"cmp"
 	"html/template"
 	"slices"
 	"strings"
@@ -24,19 +25,17 @@ func (f sourceForm) Takes(option string) bool {
 	return slices.Contains(f.Kind.Options, inbound.SourceOption(option))
 }
 
+// authNames name the ways in which calls authenticate but for that with a username.
+var authNames = map[inbound.Auth]app.Text{
+	inbound.AuthBearer: {EN: "Secret in the header Authorization: Bearer", VI: "Khoá bí mật trong header Authorization: Bearer"},
+	inbound.AuthAPIKey: {EN: "API key: secret in a header", VI: "API Key (như SePay gọi)"},
+	inbound.AuthToken:  {EN: "Only the secret, in its own header", VI: "Chỉ có khoá bí mật, trong một header riêng"},
+	inbound.AuthHMAC:   {EN: "HMAC signature", VI: "Chữ ký HMAC"},
+}
+
 // AuthName names the way in which calls authenticate.
 func (w words) AuthName(a inbound.Auth) string {
-	switch a {
-	case inbound.AuthBearer:
-		return w.T("Secret in the header Authorization: Bearer", "Khoá bí mật trong header Authorization: Bearer")
-	case inbound.AuthAPIKey:
-		return w.T("API key: secret in a header", "API Key (như SePay gọi)")
-	case inbound.AuthToken:
-		return w.T("Only the secret, in its own header", "Chỉ có khoá bí mật, trong một header riêng")
-	case inbound.AuthHMAC:
-		return w.T("HMAC signature", "Chữ ký HMAC")
-	}
-	return w.T("Username and password", "Tên đăng nhập và mật khẩu")
+	return cmp.Or(authNames[a], app.Text{EN: "Username and password", VI: "Tên đăng nhập và mật khẩu"}).In(w.Lang)
 }
 
 // newSourcePage lets somebody choose a kind, and then shows its form.

@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"strconv"
 	"time"
@@ -168,19 +169,16 @@ func (w words) RecordedLater(t app.Transaction) bool {
 	return t.DateOnly || t.CreatedAt.Sub(t.Time).Abs() > time.Minute
 }
 
+// channelNames name the channels by which transactions come in.
+var channelNames = map[app.Channel]app.Text{
+	app.ChannelCall:   {EN: "provider call", VI: "nhà cung cấp gọi đến"},
+	app.ChannelNotice: {EN: "notification of the bank's app", VI: "thông báo của app ngân hàng"},
+	app.ChannelPoll:   {EN: "provider sync", VI: "đồng bộ từ nhà cung cấp"},
+	app.ChannelFile:   {EN: "statement import", VI: "nhập từ sao kê"},
+	app.ChannelHand:   {EN: "recorded manually", VI: "ghi nhận thủ công"},
+}
+
 // ChannelName names the channel by which a transaction came in.
 func (w words) ChannelName(c app.Channel) string {
-	switch c {
-	case app.ChannelCall:
-		return w.T("provider call", "nhà cung cấp gọi đến")
-	case app.ChannelNotice:
-		return w.T("notification of the bank's app", "thông báo của app ngân hàng")
-	case app.ChannelPoll:
-		return w.T("provider sync", "đồng bộ từ nhà cung cấp")
-	case app.ChannelFile:
-		return w.T("statement import", "nhập từ sao kê")
-	case app.ChannelHand:
-		return w.T("recorded manually", "ghi nhận thủ công")
-	}
-	return string(c)
+	return cmp.Or(channelNames[c].In(w.Lang), string(c))
 }

@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"cmp"
 	"html/template"
 	"strconv"
 	"strings"
@@ -254,23 +255,20 @@ func (w words) Pill(p delivery.Latest) string {
 	return what + " · " + w.T("retry", "thử lại") + nbsp + strconv.Itoa(p.Attempts+1) + "/" + strconv.Itoa(len(delivery.RetrySchedule))
 }
 
+// errorWords name classes of errors.
+var errorWords = map[delivery.ErrorClass]app.Text{
+	delivery.ErrorTimeout:    {EN: "Timeout", VI: "Hết thời gian"},
+	delivery.ErrorDNS:        {EN: "DNS error", VI: "Lỗi tên miền"},
+	delivery.ErrorRefused:    {EN: "Connection refused", VI: "Từ chối kết nối"},
+	delivery.ErrorReset:      {EN: "Connection lost", VI: "Mất kết nối"},
+	delivery.ErrorConnection: {EN: "Connection lost", VI: "Mất kết nối"},
+	delivery.ErrorTLS:        {EN: "TLS error", VI: "Lỗi TLS"},
+	delivery.ErrorBlocked:    {EN: "Blocked address", VI: "Địa chỉ bị chặn"},
+}
+
 // ErrorWord names a class of errors in a word or two.
 func (w words) ErrorWord(class delivery.ErrorClass) string {
-	switch class {
-	case delivery.ErrorTimeout:
-		return w.T("Timeout", "Hết thời gian")
-	case delivery.ErrorDNS:
-		return w.T("DNS error", "Lỗi tên miền")
-	case delivery.ErrorRefused:
-		return w.T("Connection refused", "Từ chối kết nối")
-	case delivery.ErrorReset, delivery.ErrorConnection:
-		return w.T("Connection lost", "Mất kết nối")
-	case delivery.ErrorTLS:
-		return w.T("TLS error", "Lỗi TLS")
-	case delivery.ErrorBlocked:
-		return w.T("Blocked address", "Địa chỉ bị chặn")
-	}
-	return w.T("Error", "Lỗi")
+	return cmp.Or(errorWords[class], app.Text{EN: "Error", VI: "Lỗi"}).In(w.Lang)
 }
 
 // Icon is an icon of the sprite. It is decoration: a text always stands beside it.
