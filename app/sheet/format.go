@@ -8,9 +8,9 @@ import (
 // What a workbook shows of a number (ECMA-376, 18.8.30 and 18.8.31). A person sees "$100",
 // "1,500" or "(5,000)" where cells hold 100, 1500000 and 5000.
 
-// numberFormat is what a format shows of numbers above and below 0: digits stands for their
-// digits, and the rest is shown around them.
-type numberFormat struct{ above, below string }
+// numberFormat is what a format shows of numbers above and below 0, of 0, and of texts: digits
+// stands for their digits or for the text, and the rest is shown around them.
+type numberFormat struct{ above, below, zero, text string }
 
 const (
 	digits    = "\x00"
@@ -27,31 +27,41 @@ var (
 		`\[(?i:black|blue|cyan|green|magenta|red|white|yellow|color *\d+)\]|(\[[^\]]*\]|.))`)
 )
 
-// parseFormat reads the code of a format: one section for all numbers, or one for those
-// from 0 on and one for those below. A comma behind the digits divides by 1000: it stays,
-// as do a condition and the letters of a date.
+// parseFormat reads the code of a format: one section for all numbers, or one for those above 0, one
+// for those below, one for 0 and one for texts; the last one is also for texts if it has an @. A comma
+// behind the digits divides by 1000: it stays, as do a condition and the letters of a date.
 func parseFormat(code string) numberFormat {
-	sections, found := []string{""}, false
+	sections, found, text := []string{""}, false, false
 	for code != "" {
 		last := &sections[len(sections)-1]
 		if number := digitsForm.FindString(code); number != "" && !found {
-			*last, found, code = *last+digits, true, code[len(number):]
+			*last, found, text, code = *last+digits, true, number == "@", code[len(number):]
 			continue
 		}
 		piece := pieceForm.FindStringSubmatch(code)
 		if code = code[len(piece[0]):]; piece[4] == ";" {
-			sections, found = append(sections, ""), false
+			sections, found, text = append(sections, ""), false, false
 			continue
 		}
 		*last += piece[1] + piece[2] + piece[3] + piece[4]
 	}
-	f := numberFormat{above: strings.TrimFunc(sections[0], isBlank)}
-	f.below = "-" + f.above
+	for i := range sections {
+		sections[i] = strings.TrimFunc(sections[i], isBlank)
+	}
+	f := numberFormat{sections[0], "-" + sections[0], sections[0], digits}
+	if last := len(sections) - 1; text || last > 2 {
+		f.text, sections = sections[last], sections[:last]
+	}
 	if len(sections) > 1 {
-		f.below = strings.TrimFunc(sections[1], isBlank)
+		f.below = sections[1]
+	}
+	if len(sections) > 2 {
+		f.zero = sections[2]
 	}
 	return f
 }
+
+var general = parseFormat("General")
 
 func isBlank(r rune) bool { return r != 0 && IsSpace(r) }
 
@@ -116,15 +126,27 @@ func newFormats(codes map[int]string, places []int) (list numberFormats, err err
 	return list, nil
 }
 
-// shown returns a number as the format at a place shows it.
-func (f numberFormats) shown(place int, number string) string {
-	if place < 0 || place >= len(f) {
-		return number
+// show says what the format at a place shows of a number or a text. That nothing of a 0 is shown doesn't
+// matter.
+func (f numberFormats) show(place int, c Cell) Cell {
+	format := general
+	if place >= 0 && place < len(f) {
+		format = f[place]
 	}
-	form := f[place].above
-	rest, negative := strings.CutPrefix(number, "-")
-	if negative {
-		form = f[place].below
+	if !c.Number {
+		c.Unseen = format.text != digits
+		return c
 	}
-	return strings.Replace(form, digits, rest, 1)
+	form := format.above
+	rest, negative := strings.CutPrefix(c.Text, "-")
+	zero := !strings.ContainsAny(rest, "123456789")
+	switch {
+	case zero:
+		form = format.zero
+	case negative:
+		form = format.below
+	}
+	c.Shown = strings.Replace(form, digits, rest, 1)
+	c.Unseen = form == "" && !zero || strings.ContainsAny(form, "123456789")
+	return c
 }

@@ -237,6 +237,7 @@ func (t *pageTable) beginCell(columns, rows int) {
 		return
 	}
 	r.cells = append(r.cells, make([]Cell, columns)...)
+	r.cells[r.cell].Span = columns
 	r.spans = append(r.spans, make([]int, max(0, len(r.cells)-len(r.spans)))...)
 	for i := r.cell; i < len(r.cells); i++ {
 		if r.spans[i] > 0 {

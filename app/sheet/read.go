@@ -146,7 +146,15 @@ type Cell struct {
 	// digits: with a currency, with or without a minus. It isn't a number where the format
 	// divides or multiplies it, or makes a date of it.
 	Shown string
+	// Unseen tells that a person who looks at the sheet doesn't see the content: its row or its
+	// column is hidden, it is beneath a merged cell, or its format shows another one.
+	Unseen bool
+	Span   int // over how many columns a merged cell goes; 0 or 1: its own
 }
+
+// notCalculated is the text of a formula that is still to be calculated: what it came to before isn't
+// what a person sees who opens the workbook.
+const notCalculated = "#N/A"
 
 // Cell returns the cell of column i, from 0. It is empty where the line has no such
 // column.

@@ -2,6 +2,8 @@ package sheet
 
 import (
 	"archive/zip"
+	"bufio"
+	"bytes"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -19,7 +21,7 @@ import (
 // is. A sheet of a million rows has about 500 MB of XML, a hundred thousand rows with three
 // texts each need about 25 MiB of shared texts.
 const (
-	maxXML           = 1 << 30 // bytes of XML of all parts
+	maxXML           = 2 << 30 // bytes of XML of all parts; those of sheets are read twice
 	maxList          = 4 << 20 // of a part that lists other parts
 	maxText          = 4 << 20 // of one shared text
 	maxRow           = 1 << 20 // of one row
@@ -53,12 +55,14 @@ type workbook struct {
 	strings  []string // the shared texts
 	formats  numberFormats
 	date1904 bool  // days are counted from 1904, as on old Macs
+	stale    bool  // what formulas come to is still to be calculated
 	read     int64 // bytes of XML that were read
 }
 
 type sheet struct {
-	name string
-	part *zip.File
+	name   string
+	part   *zip.File
+	hidden bool
 }
 
 // openWorkbook reads all parts but the sheets.
@@ -99,21 +103,27 @@ func (w *workbook) readParts(r io.ReaderAt, size int64) error {
 			Date1904 string `xml:"date1904,attr"`
 		} `xml:"workbookPr"`
 		Sheets []struct {
-			Name string `xml:"name,attr"`
-			ID   string `xml:"id,attr"`
+			Name  string `xml:"name,attr"`
+			ID    string `xml:"id,attr"`
+			State string `xml:"state,attr"`
 		} `xml:"sheets>sheet"`
+		Formulas struct {
+			Due  string `xml:"fullCalcOnLoad,attr"`
+			Done string `xml:"calcCompleted,attr"`
+		} `xml:"calcPr"`
 	}
 	if err := w.readList(name, &book); err != nil {
 		return err
 	}
-	w.date1904 = slices.Contains([]string{"1", "true"}, book.Properties.Date1904)
+	w.date1904 = isTrue(book.Properties.Date1904)
+	w.stale = isTrue(book.Formulas.Due) || book.Formulas.Done != "" && !isTrue(book.Formulas.Done)
 	byID := map[string]relationship{}
 	for _, r := range slices.Backward(related) {
 		byID[r.id] = r
 	}
 	for _, s := range book.Sheets {
 		if r := byID[s.ID]; r.kind == "worksheet" && w.parts[r.target] != nil {
-			w.sheets = append(w.sheets, sheet{s.Name, w.parts[r.target]})
+			w.sheets = append(w.sheets, sheet{s.Name, w.parts[r.target], s.State != "" && s.State != "visible"})
 		}
 	}
 	if len(w.sheets) == 0 || len(w.sheets) > maxSheets {
@@ -314,18 +324,71 @@ func unescape(s string) string {
 // xlsxTable reads the rows of one sheet as a stream.
 type xlsxTable struct {
 	part   *xmlPart
+	view   view
 	inRows bool // within <sheetData>
 	ended  bool
 	line   int
 }
 
 func (w *workbook) sheet(i int) (Table, error) {
+	view, err := w.readView(w.sheets[i])
+	if err != nil {
+		return nil, damaged(1, err)
+	}
 	part, err := w.openPart(w.sheets[i].part, maxRow)
 	if err != nil {
 		return nil, damaged(1, err)
 	}
-	return &xlsxTable{part: part}, nil
+	return &xlsxTable{part: part, view: view}, nil
 }
+
+// readView reads a sheet for the first time, since its merged cells stand behind the rows. To take little time,
+// it reads only the elements that matter, each from one "<" to the next. What is damaged is found with the
+// rows.
+func (w *workbook) readView(s sheet) (v view, err error) {
+	v = newView(s.hidden)
+	p, err := w.openPart(s.part, maxXML)
+	if err != nil {
+		return v, err
+	}
+	for in := bufio.NewReaderSize(p, 64<<10); err == nil; {
+		tag, end := in.ReadSlice('<')
+		if name := tag[:min(len(tag), 40)]; bytes.Contains(name, []byte("col")) || bytes.Contains(name, []byte("mergeCell")) {
+			err = v.readElement("<" + strings.TrimSuffix(string(tag), "<"))
+		}
+		if end != nil && !errors.Is(end, bufio.ErrBufferFull) {
+			break
+		}
+	}
+	v.sort()
+	return v, err
+}
+
+// readElement reads an element about hidden columns or a merged cell.
+func (v *view) readElement(element string) error {
+	token, _ := xml.NewDecoder(strings.NewReader(element)).RawToken()
+	start, _ := token.(xml.StartElement)
+	values := map[string]string{}
+	for _, a := range start.Attr {
+		values[a.Name.Local] = a.Value
+	}
+	switch at := mergedForm.FindStringSubmatch(values["ref"]); {
+	case start.Name.Local == "col" && (isTrue(values["hidden"]) || isNone(values["width"])):
+		first, _ := strconv.Atoi(values["min"])
+		last, _ := strconv.Atoi(values["max"])
+		return v.add(cover{0, maxRows, first, last})
+	case start.Name.Local == "mergeCell" && at != nil:
+		left, _ := ColumnNumber(at[1])
+		top, _ := strconv.Atoi(at[2])
+		right, _ := ColumnNumber(at[3])
+		bottom, _ := strconv.Atoi(at[4])
+		return v.add(cover{top, bottom, left, right})
+	}
+	return nil
+}
+
+// mergedForm is what a merged cell goes over.
+var mergedForm = regexp.MustCompile(`^([A-Za-z]+)([0-9]+):([A-Za-z]+)([0-9]+)$`)
 
 func (t *xlsxTable) Progress() (done, total int64) { return t.part.read, t.part.size }
 
@@ -368,6 +431,10 @@ type xmlCell struct {
 	Value  []xmlText  `xml:"v"`
 	Inline []xmlRich  `xml:"is"`
 	Cells  []struct{} `xml:"c"`
+
+	Formula *struct {
+		Always string `xml:"ca,attr"`
+	} `xml:"f"`
 }
 
 // row reads a row whose element has just begun. Rows stand in ascending order, and so
@@ -375,6 +442,7 @@ type xmlCell struct {
 func (t *xlsxTable) row(start xml.StartElement) (r Record, err error) {
 	var row struct {
 		Number string     `xml:"r,attr"`
+		Hidden string     `xml:"hidden,attr"`
 		Cells  []xmlCell  `xml:"c"`
 		Rows   []struct{} `xml:"row"`
 	}
@@ -399,6 +467,8 @@ func (t *xlsxTable) row(start xml.StartElement) (r Record, err error) {
 			column = n
 		}
 		c, err := t.cell(x)
+		style, _ := strconv.Atoi(x.Style) // none: the first
+		c = t.part.book.formats.show(style, c)
 		if size += len(c.Text) + len(c.Shown); size > maxRowText || column > MaxColumns {
 			err = errLarge
 		}
@@ -409,6 +479,10 @@ func (t *xlsxTable) row(start xml.StartElement) (r Record, err error) {
 			r.Cells = append(append(r.Cells, make([]Cell, column-1-len(r.Cells))...), c)
 		}
 	}
+	if isTrue(row.Hidden) {
+		t.view.rows[r.Line] = true
+	}
+	t.view.mark(&r)
 	t.line = r.Line
 	return r, nil
 }
@@ -417,6 +491,8 @@ func (t *xlsxTable) cell(x xmlCell) (c Cell, err error) {
 	switch {
 	case len(x.Value)+len(x.Inline) > 1, len(x.Cells) > 0, len(x.Value) > 0 && len(x.Value[0].Within) > 0:
 		return c, errNested
+	case t.isStale(x):
+		return Cell{Text: notCalculated}, nil
 	case len(x.Inline) > 0:
 		c.Text, err = x.Inline[0].text()
 		return c, err
@@ -433,13 +509,20 @@ func (t *xlsxTable) cell(x xmlCell) (c Cell, err error) {
 		}
 		return c, fmt.Errorf("there is no shared text %q", plain)
 	case "", "n":
-		style, _ := strconv.Atoi(x.Style) // none: the first
-		return Cell{Text: plain, Number: plain != "", Shown: t.part.book.formats.shown(style, plain)}, nil
+		return Cell{Text: plain, Number: plain != ""}, nil
 	case "b":
 		return Cell{Text: map[string]string{"0": "FALSE", "1": "TRUE"}[text]}, nil
 	default:
 		return Cell{Text: unescape(text)}, nil
 	}
+}
+
+// isStale tells whether a cell has a formula that is still to be calculated.
+func (t *xlsxTable) isStale(x xmlCell) bool {
+	if x.Formula == nil || t.part.book.stale || isTrue(x.Formula.Always) {
+		return x.Formula != nil
+	}
+	return x.Kind != "str" && (len(x.Value) == 0 || x.Value[0].Text == "") // a text may be empty
 }
 
 // ColumnNumber reads the letters of a column: A is 1, XFD is 16384.

@@ -26,8 +26,9 @@ type oldWorkbook struct {
 }
 
 type oldSheet struct {
-	name  string
-	begin int // in the stream
+	name   string
+	begin  int // in the stream
+	hidden bool
 }
 
 // The records that are read.
@@ -38,16 +39,20 @@ const (
 	recordPassword  = 0x2F
 	recordContinue  = 0x3C
 	recordLetters   = 0x42
+	recordStale     = 0x5E
+	recordColumns   = 0x7D
 	recordSheet     = 0x85
 	recordRKs       = 0xBD
 	recordRichLabel = 0xD6
 	recordStyle     = 0xE0
+	recordMerged    = 0xE5
 	recordStrings   = 0xFC
 	recordShared    = 0xFD
 	recordNumber    = 0x203
 	recordLabel     = 0x204
 	recordTruth     = 0x205
 	recordText      = 0x207 // of the formula before
+	recordRow       = 0x208
 	recordRK        = 0x27E
 	recordFormat    = 0x41E
 	recordBegin     = 0x809
@@ -106,7 +111,7 @@ func (r *records) next() int {
 	if rest := r.book.stream[min(r.at, len(r.book.stream)):]; r.err == nil && len(rest) >= 4 {
 		id, end := int(little.Uint16(rest)), 4+int(little.Uint16(rest[2:]))
 		r.at, r.book.read = r.at+end, r.book.read+end
-		if end <= len(rest) && r.book.read <= 2*len(r.book.stream) { // sheets may not overlap
+		if end <= len(rest) && r.book.read <= 4*len(r.book.stream) { // sheets, which are read twice, may not overlap
 			r.body = rest[4:end]
 			return id
 		}
@@ -199,7 +204,8 @@ func (w *oldWorkbook) readGlobals() error {
 			r.readLetters()
 		case recordSheet:
 			s := oldSheet{begin: int(min(r.u32(), maxSharedStrings))} // a stream isn't longer
-			_, kind := r.u8(), r.u8()
+			state, kind := r.u8(), r.u8()
+			s.hidden = state&3 != 0
 			if s.name = r.text(r.u8()); kind == 0 {
 				w.sheets = append(w.sheets, s)
 			}
@@ -254,6 +260,8 @@ func (r *records) readStrings() {
 // oldTable reads the rows of one sheet.
 type oldTable struct {
 	records
+	view  view
+	stale bool      // what formulas come to is still to be calculated
 	line  int       // of the row that was returned last
 	ahead []oldCell // cells that were read already
 	depth int       // 0: at the end of the sheet; 2 and more: in what is within it, such as a chart
@@ -269,7 +277,43 @@ func (w *oldWorkbook) sheet(i int) (Table, error) {
 	if t.next() != recordBegin {
 		return nil, damaged(1, errRecord)
 	}
+	var err error
+	if t.view, err = t.readView(w.sheets[i].hidden); err != nil {
+		return nil, damaged(1, err)
+	}
 	return t, nil
+}
+
+// readView reads a sheet for the first time, since its merged cells stand behind the rows.
+func (r records) readView(hidden bool) (view, error) {
+	v := newView(hidden)
+	for depth := 1; depth > 0 && r.err == nil; {
+		switch id := r.next(); {
+		case id == recordBegin:
+			depth++
+		case id == recordEnd:
+			depth--
+		case depth > 1:
+		case id == recordColumns:
+			first, last, width, _ := r.u16()+1, r.u16()+1, r.u16(), r.u16()
+			if r.u16()&1 != 0 || width == 0 {
+				r.fail(v.add(cover{0, maxRows, first, min(last, MaxColumns)}))
+			}
+		case id == recordRow:
+			line := r.u16() + 1
+			r.take(10)
+			if r.u16()&0x20 != 0 {
+				v.rows[line] = true
+			}
+		case id == recordMerged:
+			for n := r.u16(); n > 0 && r.err == nil; n-- {
+				top, bottom, left, right := r.u16()+1, r.u16()+1, r.u16()+1, r.u16()+1
+				r.fail(v.add(cover{top, bottom, left, right}))
+			}
+		}
+	}
+	v.sort()
+	return v, r.err
 }
 
 func (t *oldTable) Progress() (done, total int64) { return int64(t.at), int64(len(t.book.stream)) }
@@ -301,6 +345,7 @@ func (t *oldTable) Next() (row Record, err error) {
 	if row.Line == 0 {
 		return row, io.EOF
 	}
+	t.view.mark(&row)
 	t.line = row.Line
 	return row, nil
 }
@@ -318,30 +363,30 @@ func (t *oldTable) readRecord() {
 		return
 	}
 	switch id {
+	case recordStale:
+		t.stale = true
 	case recordRKs:
-		line, column := t.u16(), t.u16()
-		for len(t.body) > 2 && t.err == nil {
-			style := t.u16()
-			t.put(line, column, t.number(rk(t.u32()), style))
-			column++
+		for line, column := t.u16(), t.u16(); len(t.body) > 2 && t.err == nil; column++ {
+			t.put(recordRK, line, column)
 		}
 	case recordFormula, recordRK, recordNumber, recordShared, recordLabel, recordRichLabel, recordTruth:
-		line, column := t.u16(), t.u16()
-		t.put(line, column, t.cell(id, t.u16()))
+		t.put(id, t.u16(), t.u16())
 	}
 }
 
-func (t *oldTable) put(line, column int, c Cell) {
-	t.ahead = append(t.ahead, oldCell{line + 1, column + 1, c})
+// put reads a cell.
+func (t *oldTable) put(id, line, column int) {
+	style := t.u16()
+	t.ahead = append(t.ahead, oldCell{line + 1, column + 1, t.book.formats.show(style, t.cell(id))})
 }
 
 // cell reads what stands in a cell.
-func (t *oldTable) cell(id, style int) (c Cell) {
+func (t *oldTable) cell(id int) (c Cell) {
 	switch id {
 	case recordRK:
-		return t.number(rk(t.u32()), style)
+		return t.number(rk(t.u32()))
 	case recordNumber:
-		return t.number(math.Float64frombits(little.Uint64(t.take(8))), style)
+		return t.number(math.Float64frombits(little.Uint64(t.take(8))))
 	case recordLabel, recordRichLabel:
 		return Cell{Text: t.text(t.u16())}
 	case recordTruth:
@@ -360,10 +405,10 @@ func (t *oldTable) cell(id, style int) (c Cell) {
 	}
 	value := t.take(8) // of a formula
 	switch options := t.u16(); {
-	case options&1 != 0: // it is still to be calculated
-		c.Text = "#N/A"
+	case options&1 != 0 || t.stale:
+		c.Text = notCalculated
 	case little.Uint16(value[6:]) != 0xFFFF:
-		return t.number(math.Float64frombits(little.Uint64(value)), style)
+		return t.number(math.Float64frombits(little.Uint64(value)))
 	case value[0] == 0:
 		return t.formulaText()
 	case value[0] == 1:
@@ -402,12 +447,11 @@ func rk(n uint32) float64 {
 	return value
 }
 
-func (t *oldTable) number(value float64, style int) Cell {
+func (t *oldTable) number(value float64) Cell {
 	if math.IsNaN(value) || math.IsInf(value, 0) {
 		t.fail(errRecord)
 	}
-	text := strconv.FormatFloat(value, 'f', -1, 64)
-	return Cell{Text: text, Number: true, Shown: t.book.formats.shown(style, text)}
+	return Cell{Text: strconv.FormatFloat(value, 'f', -1, 64), Number: true}
 }
 
 // The texts of truth values and of errors.

@@ -57,7 +57,8 @@ func parseMoney(c cell) money {
 		m.value, m.err = app.ParseAmount(text)
 		shown, negative, signed := cutSign(cutUnit(c.Shown))
 		same := strings.EqualFold(shown, strings.TrimLeft(text, "-")) && negative == (m.value < 0)
-		if m.signed = signed; m.value != 0 && !same && shownCurrency(c) == "" {
+		shows := m.value != 0 || !m.digits && strings.ContainsAny(c.Shown, "123456789") // 0 may be shown as a dash
+		if m.signed = signed; shows && !same && shownCurrency(c) == "" {
 			m.err = errAmountShown
 		}
 		if errors.Is(m.err, app.ErrAmountRange) && !m.digits {

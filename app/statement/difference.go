@@ -43,10 +43,31 @@ func (r *Reader) addSides() {
 			"với ngân hàng", app.CleanText(out, 40), app.CleanText(in, 40))}
 }
 
-// endSides asks, before all else, whether the sides are read rightly, if no balance says so.
-func (r *Reader) endSides() {
+// addUnseen notes a row with something in a column that is read, which a person who looks at the sheet
+// doesn't see.
+func (r *Reader) addUnseen(rec record) {
+	for i, c := range rec.Cells {
+		if c.Unseen && c.Plain() != "" && r.header.reads(i) {
+			if r.unseen++; r.unseen == 1 {
+				r.firstUnseen = rec.Line
+			}
+			return
+		}
+	}
+}
+
+// endQuestions asks, before all else, whether what a person doesn't see is right, and whether the sides are
+// read rightly, if no balance says so.
+func (r *Reader) endQuestions() {
 	if r.sides.Line > 0 && !r.confirmed {
 		r.differences = slices.Insert(r.differences, 0, r.sides)
+	}
+	if r.unseen > 0 {
+		r.differences = slices.Insert(r.differences, 0, Difference{r.firstUnseen, app.Textf(
+			"the sheet hides something that is read, or shows it otherwise; number of such rows: %d. Look at hidden rows and columns, "+
+				"beneath merged cells and at cell formats, and compare them with your bank",
+			"trang tính đang ẩn hoặc hiển thị khác đi một phần dữ liệu được đọc; số dòng như vậy: %d. Hãy xem các dòng và cột bị ẩn, "+
+				"ô gộp, định dạng ô rồi đối chiếu với ngân hàng", r.unseen)})
 	}
 }
 

@@ -2,6 +2,7 @@ package statement
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -65,6 +66,11 @@ func (h header) amounts() []int {
 		}
 	}
 	return list
+}
+
+// reads tells whether anything of column i, from 0, is read.
+func (h header) reads(i int) bool {
+	return slices.Contains(h.charges, i) || slices.Contains(slices.Collect(maps.Values(h.columns)), i)
 }
 
 // fields names what each column holds, for people.

@@ -82,6 +82,7 @@ func (r *Reader) read(rec record) (*Row, error) {
 		return nil, nil
 	}
 	r.lines++
+	r.addUnseen(rec)
 	l := r.parse(rec)
 	if !l.dated {
 		if ok, err := r.readHeader(rec); ok {

@@ -81,6 +81,8 @@ type Reader struct {
 	differences []Difference
 	sides       Difference     // how columns named by the sides of an account are read; line 0: there are none
 	confirmed   bool           // some balances say that they are read rightly
+	unseen      int            // how many rows hold something that a person doesn't see
+	firstUnseen int            // the line of the first of them
 	present     reconciliation // of the present account
 	all         sums           // of the whole file
 }
@@ -240,7 +242,7 @@ func (r *Reader) Next() (Row, error) {
 		line, err := r.nextLine()
 		if errors.Is(err, io.EOF) {
 			err = cmp.Or(r.endTable(), r.endFile(), r.endAccount(), err)
-			r.endSides()
+			r.endQuestions()
 		}
 		var row *Row
 		if err == nil {

@@ -208,6 +208,10 @@ func (r *Reader) readMoney(l line, e *inbound.Incoming) *app.FieldError {
 			return amountFault(m.err)
 		}
 	}
+	if r.mergedAmounts(l) {
+		return typeFault("is not said: the amount is merged over several columns of amounts",
+			"không rõ: số tiền nằm trong ô gộp qua nhiều cột số tiền")
+	}
 	debit, credit := l.debit.value, l.credit.value
 	named := parseDirection(l.Cell(r.header.columns.of(fieldType)))
 	switch {
@@ -229,6 +233,15 @@ func (r *Reader) readMoney(l line, e *inbound.Incoming) *app.FieldError {
 		return r.readAmount(l, named, e)
 	}
 	return nil
+}
+
+// mergedAmounts tells whether a cell with an amount is merged over another column of amounts: it stands in both.
+func (r *Reader) mergedAmounts(l line) bool {
+	amounts := r.header.amounts()
+	return slices.ContainsFunc(amounts, func(from int) bool {
+		c := l.Cell(from)
+		return parseMoney(c).digits && slices.ContainsFunc(amounts, func(i int) bool { return i > from && i < from+c.Span })
+	})
 }
 
 // readDebit reads an amount in the column of money out. Some banks write it with
