@@ -45,7 +45,7 @@ func importCommand() *cli.Command {
 			&cli.StringFlag{Name: "sheet", Usage: "`NAME` of the sheet (default: the only one that holds a table of transactions)"},
 			&cli.Int64Flag{Name: "bank-account-id", Usage: "the file is about bank account `ID`", DefaultText: "the one that it names"},
 			&cli.BoolFlag{Name: "accept-differences",
-				Usage: "record the file although its rows don't agree with its own balances and totals (see --dry-run)"},
+				Usage: "record the file although its rows don't agree with its own balances and totals, or its sheet hides some (see --dry-run)"},
 			&cli.StringFlag{Name: "rejects",
 				Usage: "`FILE` for the rows that can't be recorded (default: beside the statement; with --dry-run: none)"},
 		),

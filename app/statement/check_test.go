@@ -179,6 +179,9 @@ func TestDifferences(t *testing.T) {
 		{"closing balance without balances",
 			"Số dư đầu kỳ;100;;\nSố dư cuối kỳ;103;;\nNgày;Nội dung;Rút ra;Gửi vào\n01/11/2026;a;;5\n02/11/2026;b;3;\n",
 			"2 the closing balance is 103, but the rows make 102"},
+		{"closing balance of the second account", "Số tài khoản: 1234567890;;;;\nSố dư đầu kỳ: 100;;;;\n" + two + "01/11/2026;a;;5;105\n" +
+			";Số dư cuối kỳ;;;105\nSố tài khoản: 987654321;;;;\nSố dư đầu kỳ: 200;;;;\n" + two + "01/11/2026;a;;5;205\n;Số dư cuối kỳ;;;207\n",
+			"10 the closing balance is 207, but the rows make 205"},
 		{"totals", two + "01/11/2026;a;;5;\n02/11/2026;b;3;;\nTổng cộng;;3;6;\n", "4 the total is 6, but the rows make 5"},
 		{"a total of debits", two + "01/11/2026;a;;5;\n02/11/2026;b;3;;\nTổng phát sinh nợ:;;;4;\n", "4 the total is 4, but the rows make 3"},
 		{"a total above", "Tổng ghi có/Total credit: 6;;;;\n" + two + "01/11/2026;a;;5;\n", "1 the total is 6, but the rows make 5"},

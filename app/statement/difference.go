@@ -14,7 +14,7 @@ import (
 // difference and decides: real files name a count a total, or have fees that their totals
 // leave out.
 
-// Difference is where a file doesn't agree with its rows.
+// Difference is where a file doesn't agree with its rows, or doesn't show them.
 type Difference struct {
 	Line int
 	Text app.Text

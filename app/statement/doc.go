@@ -14,12 +14,12 @@
 //   - row.go tells transactions from all other lines, transaction.go makes a
 //     transaction of a line, with amount.go and date.go;
 //   - certain.go refuses what could turn money round, difference.go compares the rows
-//     with the balances and totals in the file.
+//     with the balances and totals in the file, and tells what its sheet hides.
 //
 // Refused is only what could turn money round: a file that doesn't say, or says in two
 // ways, which direction, amount, currency or account its rows have. [Import.Run] finds it
-// before a row is recorded. Where a file doesn't agree with its own balances and totals, a
-// person sees the difference and decides.
+// before a row is recorded. Where a file doesn't agree with its own balances and totals, or
+// hides something, a person sees it and decides.
 //
 // Money comes first. A row that holds money and can't be read has a fault and is
 // reported, never left out. A damaged file is an error where the damage is, not

@@ -47,6 +47,8 @@ func FuzzXLSX(f *testing.F) {
 		`_(* #,##0,.0%_);[Red]\(#\)`)
 	f.Add(headerRow+`<row r="9"><c r="XFD9" t="b"><v>1</v></c><c r="A9" t="e"><v>#N/A</v></c></row></sheetData>`,
 		`<sst><si><t>a_x0041_b</t></si>`, `[$$-409]General`)
+	f.Add(headerRow+strings.Replace(row, "<row ", `<row hidden="1" `, 1)+`</sheetData><cols><col min="2" max="3" hidden="1"/></cols>`+
+		`<mergeCells><mergeCell ref="A2:C9"/><mergeCell ref="B3:C4"/></mergeCells>`, shared, `0;-0;"1";@"000"`)
 	f.Add(`<row r="-5"><c r="A0"><v>&#x1F;</v></c></row><row`, "", "\"")
 	f.Add("\xff\xfe<\x00", "\xfe\xff\x00<", "[$")
 	f.Fuzz(func(t *testing.T, rows, shared, format string) {
@@ -85,6 +87,8 @@ func FuzzXLS(f *testing.F) {
 	f.Add([]byte(xlsStream(xlsRecord(0x22, 1)+xlsRecord(0x41E, 164, 1, "\x00d")+xlsRecord(0xE0, 0, 164),
 		xlsRecord(0x27E, 1, 0, 0, uint32(46327<<2|2))+xlsRecord(6, 1, 1, 0, "\x00\x00\x00\x00\x00\x00\xFF\xFF")+xlsRecord(0x207, wide("Tiền"))+
 			xlsRecord(0xBD, 1, 2, 0, uint32(7<<2|2), 0, uint32(8<<2|3), 3))))
+	f.Add([]byte(xlsStream("", xlsRecord(0x7D, 1, 1, 0, 0, 1)+xlsRecord(0x208, 1, 0, 3, 300, uint32(0), 0x20, 0)+
+		xlsRow(1, "", 1000)+xlsRecord(0xE5, 2, 8, 9, 0, 1, 1, 2, 1, 1))))
 	f.Fuzz(func(t *testing.T, stream []byte) {
 		if len(stream) < 60_000 { // what one sector of the container can name
 			checkFile(t, path, ole("Workbook", string(stream)))

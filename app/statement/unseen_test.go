@@ -130,7 +130,8 @@ func TestMerged(t *testing.T) {
 
 		strings.Repeat(" A9:XFD9", 1<<22>>14+1): {"", "damaged"},
 	} {
-		p := parts(`<row r="1">` + texts("A1", "Ngày", "B1", "Nội dung", "C1", "Rút ra", "D1", "Gửi vào") + `</row>` + row("2", "D2") + row("4", "C4"))
+		p := parts(`<row r="1">` + texts("A1", "Ngày", "B1", "Nội dung", "C1", "Rút ra", "D1", "Gửi vào") + `</row>` + row("2", "D2") +
+			row("4", "C4"))
 		list := "</sheetData>"
 		for _, ref := range strings.Fields(merged) {
 			list += "<x:mergeCell\nref='" + ref + "'/>"
