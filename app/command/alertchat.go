@@ -36,12 +36,11 @@ func chatNames() string {
 	return strings.Join(api.All(alert.ChatMedia, func(m alert.Medium) string { return string(m) }), "|")
 }
 
-func setAlertChat(c *cli.Context, s *session.Session, argument string) error {
+func setAlertChat(c *cli.Context, s *session.Session, argument string) (err error) {
 	channel := alert.Channel{Medium: alert.Medium(argument)}
 	if !slices.Contains(alert.ChatMedia, channel.Medium) {
 		return terminal.Usagef("alert chat takes %s, not %q", chatNames(), channel.Medium)
 	}
-	var err error
 	if channel.Chat.URL, err = terminal.ReadSecretFile(c, c.String("url-file")); err != nil {
 		return err
 	}

@@ -52,7 +52,7 @@ type auditJSON struct {
 	Sentence string            `json:"sentence"`
 }
 
-func listAudit(c *cli.Context, s *session.Session) error {
+func listAudit(c *cli.Context, s *session.Session) (err error) {
 	f := app.AuditFilter{
 		Who: c.String("who"), Way: app.Way(c.String("way")), Deed: app.Deed(c.String("deed")), Noun: c.String("noun"), NounID: c.Int64("id"),
 		Before: c.Int64("before"),
@@ -67,7 +67,6 @@ func listAudit(c *cli.Context, s *session.Session) error {
 		return terminal.Usagef("--limit takes a number from 1 to 1000")
 	}
 	zone := s.Services.Ledger.Zone()
-	var err error
 	if f.From, f.To, err = rangeFlags(c, zone); err != nil {
 		return err
 	}

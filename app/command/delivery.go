@@ -132,11 +132,10 @@ func filterFlags(c *cli.Context, zone *time.Location) (d app.Direction, from, to
 	return d, from, to, query, err
 }
 
-func listDeliveries(c *cli.Context, s *session.Session) error {
+func listDeliveries(c *cli.Context, s *session.Session) (err error) {
 	f := delivery.HistoryFilter{
 		WebhookID: c.Int64("webhook-id"), TransactionID: c.Int64("transaction-id"),
 	}
-	var err error
 	if c.IsSet("delivery-id") {
 		if f.DeliveryID, err = deliveryID(c.String("delivery-id")); err != nil {
 			return err
@@ -271,9 +270,8 @@ func showDelivery(c *cli.Context, s *session.Session) error {
 	return printAttempts(c, s, attempts, total)
 }
 
-func replayDeliveries(c *cli.Context, s *session.Session) error {
+func replayDeliveries(c *cli.Context, s *session.Session) (err error) {
 	in := delivery.ReplayCreate{WebhookID: c.Int64("webhook-id")}
-	var err error
 	if in.From, in.To, err = rangeFlags(c, s.Services.Ledger.Zone()); err != nil {
 		return err
 	}

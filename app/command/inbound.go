@@ -89,7 +89,7 @@ func discardCommand() *cli.Command {
 	}
 }
 
-func sourceLog(c *cli.Context, s *session.Session) error {
+func sourceLog(c *cli.Context, s *session.Session) (err error) {
 	limit := c.Int("limit")
 	if limit < 1 || limit > 1000 {
 		return terminal.Usagef("--limit must be from 1 to 1000")
@@ -99,7 +99,6 @@ func sourceLog(c *cli.Context, s *session.Session) error {
 	}
 	f := inbound.Filter{SourceID: c.Int64("source-id"), OpenOnly: c.Bool("open"), State: inbound.Outcome(c.String("state")),
 		Page: app.Page{Number: 1, Size: limit}}
-	var err error
 	if f.From, f.To, err = rangeFlags(c, s.Services.Ledger.Zone()); err != nil {
 		return err
 	}
@@ -273,9 +272,8 @@ func settleEvent(c *cli.Context, s *session.Session, id int64) error {
 		r.TransactionID, len(r.Webhooks))
 }
 
-func discardEvent(c *cli.Context, s *session.Session, id int64) error {
+func discardEvent(c *cli.Context, s *session.Session, id int64) (err error) {
 	var n int
-	var err error
 	if c.IsSet("item-id") {
 		n, err = s.Services.Inbound.DiscardInboundItem(c.Context, s.Account, id, c.Int64("item-id"))
 	} else {

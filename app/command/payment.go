@@ -117,9 +117,8 @@ func encodePayment(s *session.Session, r payment.Request) api.PaymentRequestJSON
 	return api.EncodePaymentRequest(r, s.Services.Ledger.Zone(), s.Now)
 }
 
-func listPayments(c *cli.Context, s *session.Session) error {
+func listPayments(c *cli.Context, s *session.Session) (err error) {
 	f := payment.Filter{Status: app.PaymentStatus(c.String("status")), Reference: c.String("reference")}
-	var err error
 	if f.Page, err = readPage(c); err != nil {
 		return err
 	}

@@ -52,12 +52,11 @@ func resendMany(c *cli.Context, s *session.Session) error {
 	return printResent(c, r)
 }
 
-func resendFailed(c *cli.Context, s *session.Session) error {
+func resendFailed(c *cli.Context, s *session.Session) (err error) {
 	if err := terminal.NoArguments(c); err != nil {
 		return err
 	}
 	f := delivery.Filter{WebhookID: c.Int64("webhook-id"), TransactionID: c.Int64("transaction-id")}
-	var err error
 	if f.Type, f.From, f.To, f.Query, err = filterFlags(c, s.Services.Ledger.Zone()); err != nil {
 		return err
 	}

@@ -157,12 +157,11 @@ func listStreams(c *cli.Context, s *session.Session) error {
 	})
 }
 
-func updateStream(c *cli.Context, s *session.Session, id int64) error {
+func updateStream(c *cli.Context, s *session.Session, id int64) (err error) {
 	u := stream.Update{
 		Name: session.Given(c, "name", c.String), URL: session.Given(c, "url", c.String), Topic: session.Given(c, "topic", c.String),
 		Type: (*delivery.WebhookType)(session.Given(c, "type", c.String)), SinceID: session.Given(c, "since-id", c.Int64),
 	}
-	var err error
 	if c.IsSet("password-file") && !c.IsSet("username") {
 		return terminal.Usagef(`--username is needed with --password-file; --username "" is that of a token or a credentials file`)
 	}

@@ -44,10 +44,9 @@ func verifyCommand() *cli.Command {
 
 // verifySignature checks the signature of a call. Without a session it knows only
 // what the flags say; with one also the secrets and deliveries of the account.
-func verifySignature(c *cli.Context, s *session.Session) error {
+func verifySignature(c *cli.Context, s *session.Session) (err error) {
 	claim := verify.Claim{Signature: c.String("signature"), MessageID: c.String("message-id"), Timestamp: c.String("timestamp")}
 	claim.DeliveryID = c.Int64("delivery-id")
-	var err error
 	if c.Args().Present() {
 		if claim.WebhookID, err = terminal.IDArgument(c, "webhook"); err != nil {
 			return err

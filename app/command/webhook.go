@@ -88,13 +88,12 @@ func webhookCommand() *cli.Command {
 	}
 }
 
-func createWebhook(c *cli.Context, s *session.Session) error {
+func createWebhook(c *cli.Context, s *session.Session) (err error) {
 	in := delivery.WebhookCreate{
 		Name: c.String("name"), Kind: delivery.WebhookKind(c.String("kind")), URL: c.String("url"), Type: delivery.WebhookType(c.String("type")),
 		BankAccountIDs: c.Int64Slice("bank-account-id"), CodePrefixes: codePrefixes(c), CodeOnly: c.Bool("code-only"),
 		ReceivingNumber: c.String("receiving-number"), Auth: delivery.SepayAuth(c.String("auth")),
 	}
-	var err error
 	if in.Secret, err = terminal.ReadSecretFile(c, c.String("secret-file")); err != nil {
 		return err
 	}

@@ -403,8 +403,7 @@ func (s *Server) testAlert(v *visit) error {
 	ctx, cancel := context.WithTimeout(v.Context(), alertTestTime)
 	defer cancel()
 	err := s.Services.Alerts.TestAlert(ctx, v.account.ID, medium, s.Installation, v.now)
-	var fault *alert.Error
-	if errors.As(err, &fault) {
+	if fault, found := errors.AsType[*alert.Error](err); found {
 		wrong := app.Refused(app.CodeConflict,
 			app.Text{EN: "The test message was not delivered. " + fault.Text.EN, VI: "Chưa gửi được tin thử. " + fault.Text.VI})
 		return s.showAlerts(v, sentAlerts{card: alertCard{Channel: alert.Channel{Medium: medium}}}, wrong)

@@ -183,9 +183,6 @@ func (w words) numberText(number string, banks []app.BankAccount) string {
 // PlanEnded tells whether a bank account that is turned off can't be turned on again.
 func (v view) PlanEnded() bool { return v.Account.Expired(v.now) }
 
-// BankStatus is the status of a bank account in a word or two.
-func (w words) BankStatus(status app.BankAccountStatus) string { return status.Name().In(w.Lang) }
-
 // bankForm is the form of a new bank account as it was entered.
 type bankForm struct {
 	Bank, AccountNumber, AccountName string
@@ -235,10 +232,7 @@ var bankStep = guideStep{
 
 func (s *Server) readBankStep(v *visit) (guideProgress, error) {
 	banks, err := s.Services.Ledger.BankAccounts(v.Context(), v.account.ID)
-	if err != nil || len(banks) == 0 {
-		return doneIf(""), err
-	}
-	return doneIf(firstOf(len(banks), banks[0].Title())), nil
+	return doneByFirst(banks, err, app.BankAccount.Title)
 }
 
 func (s *Server) showBankStep(_ *visit, page view, sent any) (template.HTML, error) {

@@ -88,11 +88,8 @@ var codesStep = guideStep{
 }
 
 func (s *Server) readCodesStep(v *visit) (guideProgress, error) {
-	prefixes, err := s.codePrefixes(v)
-	if err != nil || len(prefixes) == 0 {
-		return doneIf(""), err
-	}
-	return doneIf(firstOf(len(prefixes), prefixes[0])), nil
+	patterns, err := s.Services.Ledger.CodePatterns(v.Context(), v.account.ID)
+	return doneByFirst(patterns, err, func(p app.CodePattern) string { return p.Prefix })
 }
 
 func (s *Server) showCodesStep(_ *visit, page view, _ any) (template.HTML, error) {

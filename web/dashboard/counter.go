@@ -296,10 +296,7 @@ var counterStep = guideStep{
 func (s *Server) readCounterStep(v *visit) (guideProgress, error) {
 	links, err := s.Services.Payments.CounterLinks(v.Context(), v.account.ID)
 	links = slices.DeleteFunc(links, func(l payment.CounterLink) bool { return !l.RevokedAt.IsZero() })
-	if err != nil || len(links) == 0 {
-		return doneIf(""), err
-	}
-	return doneIf(firstOf(len(links), links[0].Name)), nil
+	return doneByFirst(links, err, func(l payment.CounterLink) string { return l.Name })
 }
 
 func (s *Server) showCounterStep(v *visit, page view, sent any) (template.HTML, error) {
@@ -363,11 +360,10 @@ func (s *Server) counterRows(v *visit, banks []app.BankAccount) ([]counterRow, e
 	return rows, err
 }
 
-func (s *Server) createCounterLink(v *visit) error {
+func (s *Server) createCounterLink(v *visit) (err error) {
 	form := payment.CounterLinkCreate{Name: v.PostFormValue("name"), ShowsTotal: v.PostFormValue("total") != "",
 		ReceivingNumber: v.PostFormValue("receiving_number"),
 		NewName:         v.newName(), Key: v.form.key}
-	var err error
 	form.BankAccountID, err = readBankAccountID(v.PostFormValue("bank_account_id"))
 	var link payment.CounterLink
 	var token string

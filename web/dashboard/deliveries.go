@@ -40,9 +40,8 @@ type deliveriesData struct {
 // since a search is more work than another filter.
 const searchTo = 100
 
-func (s *Server) deliveriesPage(v *visit) error {
+func (s *Server) deliveriesPage(v *visit) (err error) {
 	var data deliveriesData
-	var err error
 	if data.Hooks, err = s.Services.Deliveries.Webhooks(v.Context(), v.account.ID); err != nil {
 		return err
 	}

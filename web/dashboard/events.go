@@ -31,9 +31,8 @@ const openState = "open"
 
 // eventsPage lists the inbound log, newest first. It counts nothing, so that it
 // is quick however long the log is.
-func (s *Server) eventsPage(v *visit) error {
+func (s *Server) eventsPage(v *visit) (err error) {
 	var data eventsData
-	var err error
 	if data.Sources, err = s.Services.Inbound.Sources(v.Context(), v.account.ID); err != nil {
 		return err
 	}
@@ -271,16 +270,15 @@ func (s *Server) showEvent(v *visit, data eventData, wrong error) error {
 
 // linkEvent records the unassigned items of an event on a bank account.
 func (s *Server) linkEvent(v *visit, e *eventData) error {
-	form := linkForm{Bank: v.PostFormValue("bank"), AccountNumber: strings.TrimSpace(v.PostFormValue("account_number")),
+	e.Link = linkForm{Bank: v.PostFormValue("bank"), AccountNumber: strings.TrimSpace(v.PostFormValue("account_number")),
 		AccountName: strings.TrimSpace(v.PostFormValue("account_name")), Notify: v.PostFormValue("notify")}
-	e.Link = form
 	var bad app.Invalid
-	notify := inbound.ReadNotifyOnLink(form.Notify, &bad)
+	notify := inbound.ReadNotifyOnLink(e.Link.Notify, &bad)
 	if err := bad.Err(); err != nil {
 		return err
 	}
 	r, err := s.Services.Inbound.LinkInbound(v.Context(), v.account.ID, inbound.EventLink{
-		EventID: e.ID, Bank: form.Bank, AccountNumber: form.AccountNumber, AccountName: form.AccountName, Notify: notify,
+		EventID: e.ID, Bank: e.Link.Bank, AccountNumber: e.Link.AccountNumber, AccountName: e.Link.AccountName, Notify: notify,
 	}, v.now)
 	if err != nil {
 		return err
@@ -357,8 +355,8 @@ func (s *Server) discardEvent(v *visit, e *eventData) (err error) {
 		id, _ := wire.ParseID(item)
 		n, err = s.Services.Inbound.DiscardInboundItem(v.Context(), v.account.ID, e.ID, id)
 	case v.PostFormValue("sure") != "1":
-		err = app.Refused(app.CodeConflict, app.Text{EN: "Nothing was discarded. Confirm first that you have reviewed all items.",
-			VI: "Chưa bỏ qua mục nào. Hãy đánh dấu xác nhận rằng bạn đã xem hết."})
+		err = app.Conflict("Nothing was discarded. Confirm first that you have reviewed all items.",
+			"Chưa bỏ qua mục nào. Hãy đánh dấu xác nhận rằng bạn đã xem hết.")
 	default:
 		n, err = s.Services.Inbound.DiscardInbound(v.Context(), v.account.ID, e.ID)
 	}
@@ -382,9 +380,8 @@ type refusedData struct {
 }
 
 // refusedPage lists the calls that were refused.
-func (s *Server) refusedPage(v *visit) error {
+func (s *Server) refusedPage(v *visit) (err error) {
 	var data refusedData
-	var err error
 	if data.Sources, err = s.Services.Inbound.Sources(v.Context(), v.account.ID); err != nil {
 		return err
 	}

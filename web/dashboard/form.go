@@ -116,9 +116,9 @@ func (v *visit) unchanged(now ...any) error {
 		case app.Text:
 			text = f.In(v.Lang)
 		case access.Role:
-			text = v.RoleName(f)
+			text = v.In(f.Name())
 		case delivery.WebhookType:
-			text = v.WebhookTypeText(f)
+			text = v.In(f.Name())
 		case []int64, bool: // ids of what another field names, and ticks
 			text = ""
 		}

@@ -21,10 +21,7 @@ func (s *Server) helpPage(v *visit) error {
 	if err != nil {
 		return err
 	}
-	query, ok := app.ReadText(v.URL.Query().Get("q"), 100, "")
-	if !ok {
-		query = ""
-	}
+	query, _ := app.ReadText(v.URL.Query().Get("q"), 100, "")
 	data := struct {
 		Content   template.HTML
 		Receivers []receiver // shown below the page

@@ -281,11 +281,8 @@ const (
 )
 
 func isImportField(name string) bool {
-	switch name {
-	case "bank_account_id", "notify", "accept_differences", "sum", "held", "sheet":
-		return true
-	}
-	return strings.HasPrefix(name, columnPrefix) && len(name) <= len(columnPrefix)+3
+	return slices.Contains([]string{"bank_account_id", "notify", "accept_differences", "sum", "held", "sheet"}, name) ||
+		strings.HasPrefix(name, columnPrefix) && len(name) <= len(columnPrefix)+3
 }
 
 // readUpload reads the form as it arrives. It needs no more memory than a buffer,

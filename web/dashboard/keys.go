@@ -86,13 +86,12 @@ func (s *Server) keyRevocation(v *visit, k access.APIKey) confirmation {
 	}
 }
 
-func (s *Server) createKey(v *visit) error {
+func (s *Server) createKey(v *visit) (err error) {
 	form := keyForm{Name: v.PostFormValue("name"), Scope: access.Scope(v.PostFormValue("scope")), Expires: v.PostFormValue("expires")}
 	if form.Scope != access.ScopeRead && form.Scope != access.ScopeListen && !v.may(ownerOnly) {
 		return errNotYours
 	}
 	in := access.APIKeyCreate{Name: form.Name, Scope: form.Scope, Key: v.form.key}
-	var err error
 	if form.Expires != "" {
 		if in.ExpiresAt, err = app.ParseExpiry(form.Expires, v.zone); err != nil {
 			err = app.InvalidField("expires_at", "must be a date", "phải là ngày hợp lệ")

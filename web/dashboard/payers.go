@@ -16,9 +16,6 @@ type payerData struct {
 	Pages pages
 }
 
-// PayerOf reads who paid a transaction.
-func (words) PayerOf(t app.Transaction) payer.Payer { return payer.Of(t) }
-
 // Said is what a payer wrote, behind the payer's name where that doesn't stand at its beginning.
 func (w words) Said(t app.Transaction) string {
 	text, name := w.ContentText(t.Content), payer.Of(t).Name
@@ -36,9 +33,8 @@ func (d payerData) With(account string) payer.Payer {
 	return payer.Payer{Name: d.Name, Account: account}
 }
 
-func (s *Server) payerPage(v *visit) error {
+func (s *Server) payerPage(v *visit) (err error) {
 	d := payerData{Payer: payer.Given(v.URL.Query())}
-	var err error
 	if d.History, err = payer.HistoryOf(v.Context(), s.Services.Ledger, v.account.ID, d.Payer); err != nil {
 		return err
 	}

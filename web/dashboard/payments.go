@@ -77,9 +77,6 @@ func (w words) paymentWord(name, value string) string {
 	return ""
 }
 
-// StatusName names a status of payment requests.
-func (w words) StatusName(s app.PaymentStatus) string { return s.Name().In(w.Lang) }
-
 // PaymentClass is how a status looks.
 func (w words) PaymentClass(s app.PaymentStatus) string {
 	switch s {
@@ -123,8 +120,7 @@ func (w words) ExpiryName(minutes int) string {
 	return w.Count(int64(minutes/60/24), "day", "days", "ngày")
 }
 
-func (s *Server) showNewPayment(v *visit, form paymentForm, wrong error) error {
-	var err error
+func (s *Server) showNewPayment(v *visit, form paymentForm, wrong error) (err error) {
 	if form.Banks, err = s.Services.Ledger.BankAccounts(v.Context(), v.account.ID); err != nil {
 		return err
 	}
@@ -140,7 +136,7 @@ func (s *Server) showNewPayment(v *visit, form paymentForm, wrong error) error {
 	return s.render(v, wrong, pageHead{"payment_new", "payments", title}, form)
 }
 
-func (s *Server) createPayment(v *visit) error {
+func (s *Server) createPayment(v *visit) (err error) {
 	form := paymentForm{
 		Amount: v.PostFormValue("amount"), BankAccountID: v.PostFormValue("bank_account_id"), Reference: v.PostFormValue("reference"),
 		Code: v.PostFormValue("code"), Expires: v.PostFormValue("expires_in"), ReturnURL: v.PostFormValue("return_url"),
@@ -149,7 +145,6 @@ func (s *Server) createPayment(v *visit) error {
 	in := payment.RequestCreate{Reference: form.Reference, Code: form.Code, ReturnURL: form.ReturnURL, DistinctAmount: form.Distinct,
 		ReceivingNumber: form.ReceivingNumber}
 	var bad app.Invalid
-	var err error
 	in.Amount = app.ReadShortAmountBound("amount", form.Amount, false, &bad)
 	if in.BankAccountID, err = readBankAccountID(form.BankAccountID); err != nil {
 		bad.Merge(err)

@@ -94,7 +94,7 @@ func (s *Server) addPhone(v *visit) error {
 }
 
 // changePhone keeps for what a phone rings, and when.
-func (s *Server) changePhone(v *visit) error {
+func (s *Server) changePhone(v *visit) (err error) {
 	var bad app.Invalid
 	sent := phoneCard{Smallest: strings.TrimSpace(v.PostFormValue("min_amount")), Phone: alert.Phone{
 		ID: v.pathID(), AccountID: v.account.ID, UserID: v.user.ID,
@@ -102,7 +102,6 @@ func (s *Server) changePhone(v *visit) error {
 		Amounts: v.PostFormValue("amounts") == "1", QuietFrom: v.PostFormValue("quiet_from"), QuietTo: v.PostFormValue("quiet_to"),
 	}}
 	sent.Least = app.ReadShortAmountBound("min_amount", sent.Smallest, true, &bad)
-	var err error
 	sent.BankAccountID, err = readBankAccountID(v.PostFormValue("bank_account_id"))
 	bad.Merge(err)
 	if err = bad.Err(); err == nil {

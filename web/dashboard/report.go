@@ -77,7 +77,7 @@ func (s *Server) readReport(v *visit) (*book.Report, error) {
 	return r, err
 }
 
-func (s *Server) reportPage(v *visit) error {
+func (s *Server) reportPage(v *visit) (err error) {
 	asked, _ := v.reportAsked()
 	d := reportData{Form: reportValues(asked), Groups: book.ReportGroupings, Height: chartTall}
 	for _, name := range []string{"from", "to", "by", "bank_account_id"} {
@@ -92,7 +92,6 @@ func (s *Server) reportPage(v *visit) error {
 		here := one.First == asked.First && one.Last == asked.Last
 		d.Periods = append(d.Periods, chip{p.name.In(v.Lang), linkTo(reportPath, reportValues(one)), here})
 	}
-	var err error
 	if d.Banks, err = s.Services.Ledger.BankAccounts(v.Context(), v.account.ID); err != nil {
 		return err
 	}

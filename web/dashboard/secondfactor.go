@@ -214,12 +214,11 @@ func (s *Server) endSecondFactor(v *visit) error {
 }
 
 // demandSecondFactor says whether every user of the account must have one.
-func (s *Server) demandSecondFactor(v *visit) error {
+func (s *Server) demandSecondFactor(v *visit) (err error) {
 	demand := v.PostFormValue("demand") == "1"
 	set := func(present string) error {
 		return s.Services.Access.DemandSecondFactor(v.Context(), v.user, demand, present)
 	}
-	var err error
 	if demand {
 		err = set("")
 	} else {

@@ -26,7 +26,7 @@ const sessionLifetime = 14 * 24 * time.Hour
 func newSessions(all *services.All, failed func(http.ResponseWriter, *http.Request, error)) *scs.SessionManager {
 	// scs.New would start a goroutine that never ends, for a store of its own.
 	m := &scs.SessionManager{
-		Store: sessionStore{all}, HashTokenInStore: true, Lifetime: sessionLifetime, Codec: scs.GobCodec{}, ErrorFunc: failed,
+		Store: sessionStore{Services: all}, HashTokenInStore: true, Lifetime: sessionLifetime, Codec: scs.GobCodec{}, ErrorFunc: failed,
 	}
 	m.Cookie = scs.SessionCookie{Name: "baoco", Path: "/", HttpOnly: true, Persist: true, SameSite: http.SameSiteLaxMode}
 	return m
@@ -49,8 +49,12 @@ func (s *Server) withSession(next http.Handler) http.Handler {
 
 func init() { gob.Register(int64(0)) }
 
-// sessionStore implements the interface that scs asks for.
-type sessionStore struct{ Services *services.All }
+// sessionStore implements the interfaces that scs asks for. scs calls no method of Store, since
+// it finds those with a context.
+type sessionStore struct {
+	scs.Store
+	Services *services.All
+}
 
 func (s sessionStore) FindCtx(ctx context.Context, token string) ([]byte, bool, error) {
 	return s.Services.Access.Session(ctx, token, time.Now())
@@ -76,17 +80,6 @@ func (s sessionStore) CommitCtx(ctx context.Context, token string, data []byte, 
 func (s sessionStore) DeleteCtx(ctx context.Context, token string) error {
 	return s.Services.Access.RemoveSession(ctx, token)
 }
-
-// scs calls none of these methods without a context, since it finds those above.
-func (s sessionStore) Find(token string) ([]byte, bool, error) {
-	return s.FindCtx(context.Background(), token)
-}
-
-func (s sessionStore) Commit(token string, data []byte, end time.Time) error {
-	return s.CommitCtx(context.Background(), token, data, end)
-}
-
-func (s sessionStore) Delete(token string) error { return s.DeleteCtx(context.Background(), token) }
 
 // signedIn reads the user of the session from the storage. It is zero if the
 // session has none, or if the user has signed out everywhere since.

@@ -116,8 +116,7 @@ func readClaim(v *visit) (data signatureData, claim verify.Claim, err error) {
 }
 
 func signatureFormError(err error) error {
-	var tooLarge *http.MaxBytesError
-	if errors.As(err, &tooLarge) {
+	if _, found := errors.AsType[*http.MaxBytesError](err); found {
 		return app.InvalidField("body", "must be at most 64 KiB", "tối đa 64 KiB")
 	}
 	return app.InvalidField("body", "did not arrive whole; please try again", "chưa được tải lên trọn vẹn, vui lòng thử lại")

@@ -267,8 +267,7 @@ func (s *Server) catchUpSource(v *visit, src inbound.SourceHealth) error {
 	ctx, cancel := context.WithTimeout(v.Context(), catchUpTime)
 	defer cancel()
 	r, err := s.Services.Inbound.CatchUpSource(ctx, v.account.ID, src.ID, v.now)
-	var fault *inbound.PollError
-	if errors.As(err, &fault) {
+	if fault, found := errors.AsType[*inbound.PollError](err); found {
 		err = app.Refused(app.CodeConflict, pollFaults[fault.Fault])
 	}
 	if err != nil {

@@ -75,12 +75,17 @@ func doneIf(made string) guideProgress {
 	return guideProgress{stepDone, made}
 }
 
-// firstOf names the first of n things, and says how many there are besides.
-func firstOf(n int, first string) string {
-	if n > 1 {
-		first += " +" + strconv.Itoa(n-1)
+// doneByFirst is done where there is something in a list, which was read with err: it names the
+// first, and says how many there are besides.
+func doneByFirst[T any](list []T, err error, name func(T) string) (guideProgress, error) {
+	if err != nil || len(list) == 0 {
+		return doneIf(""), err
 	}
-	return first
+	made := name(list[0])
+	if n := len(list); n > 1 {
+		made += " +" + strconv.Itoa(n-1)
+	}
+	return doneIf(made), nil
 }
 
 // stepOf is the name of the step whose form stands on a page; empty: there is none.

@@ -28,12 +28,11 @@ type namedSource struct {
 func (s *Server) systemPage(v *visit) error { return s.showSystem(v, nil) }
 
 // showSystem shows the page. wrong is why a time of daily backups is refused.
-func (s *Server) showSystem(v *visit, wrong error) error {
+func (s *Server) showSystem(v *visit, wrong error) (err error) {
 	if !v.operator() {
 		return wire.ErrNothingHere()
 	}
 	data := systemData{Log: s.RecentLog.newestFirst()}
-	var err error
 	if data.SystemStatus, err = s.Services.Upkeep.SystemStatus(v.Context(), s.Installation, v.now); err != nil {
 		return err
 	}

@@ -69,24 +69,19 @@ func (s *Server) setAlertTelegram(v *visit) error {
 }
 
 // findTelegramChats shows the form with the chats that wrote to the bot.
-func (s *Server) findTelegramChats(v *visit) error {
+func (s *Server) findTelegramChats(v *visit) (err error) {
 	ctx, cancel := context.WithTimeout(v.Context(), alertTestTime)
 	defer cancel()
 	form := alertCard{Channel: alert.Channel{Medium: alert.Telegram, Telegram: s.telegramForm(v)}, Open: true}
-	var err error
 	form.Chats, err = s.Services.Alerts.TelegramChats(ctx, v.account.ID, form.Channel.Telegram)
-	var fault *alert.Error
 	if err == nil {
 		s.bots.put(v.user.ID, form.Channel.Telegram, v.now)
 	}
-	switch {
-	case errors.As(err, &fault):
-		err = app.Refused(app.CodeConflict, fault.Text)
-	case err == nil && len(form.Chats) == 0:
-		err = app.Refused(app.CodeConflict, app.Text{
-			EN: "Nobody has written to this bot yet. Write anything to it in Telegram, then press the button again.",
-			VI: "Bot này chưa nhận được tin nào. Hãy nhắn gì đó cho bot trong Telegram rồi bấm lại nút tìm.",
-		})
+	if fault, found := errors.AsType[*alert.Error](err); found {
+		err = app.Conflict(fault.Text.EN, fault.Text.VI)
+	} else if err == nil && len(form.Chats) == 0 {
+		err = app.Conflict("Nobody has written to this bot yet. Write anything to it in Telegram, then press the button again.",
+			"Bot này chưa nhận được tin nào. Hãy nhắn gì đó cho bot trong Telegram rồi bấm lại nút tìm.")
 	}
 	return s.showAlerts(v, sentAlerts{card: form}, err)
 }

@@ -122,9 +122,8 @@ func (s *Server) showBill(v *visit, r payment.Request, wrong error) error {
 }
 
 // showTill shows the keypad, or a bill. wrong is why a bill was refused.
-func (s *Server) showTill(v *visit, bill *payment.Request, form tillForm, wrong error) error {
+func (s *Server) showTill(v *visit, bill *payment.Request, form tillForm, wrong error) (err error) {
 	data := tillData{Form: form}
-	var err error
 	if data.Banks, err = s.Services.Ledger.BankAccounts(v.Context(), v.account.ID); err != nil {
 		return err
 	}
@@ -178,11 +177,10 @@ func (s *Server) shiftBills(v *visit, userID int64, now time.Time) ([]payment.Re
 	return page.Rows, err
 }
 
-func (s *Server) createBill(v *visit) error {
+func (s *Server) createBill(v *visit) (err error) {
 	form := tillForm{v.PostFormValue("amount"), v.PostFormValue("bank_account_id")}
 	in := payment.RequestCreate{ExpiresIn: payment.BillExpiry, CashierID: v.user.ID}
 	var bad app.Invalid
-	var err error
 	in.Amount = app.ReadShortAmountBound("amount", form.Amount, false, &bad)
 	if in.BankAccountID, err = readBankAccountID(form.BankAccountID); err != nil {
 		bad.Merge(err)
@@ -221,12 +219,9 @@ func (s *Server) createRequest(v *visit, in payment.RequestCreate) (payment.Requ
 
 // errOtherRequest refuses a form that was sent before with something else: what was made then
 // must not look as if it were what is typed now.
-var errOtherRequest = app.Refused(app.CodeConflict, app.Text{
-	EN: "This form was sent before with something else, and a payment request was made of it. " +
-		"Nothing was made now: send it again to make another.",
-	VI: "Biểu mẫu này đã được gửi trước đó với nội dung khác và đã tạo một yêu cầu thanh toán. " +
-		"Lần này chưa tạo gì: hãy gửi lại để tạo yêu cầu mới.",
-})
+var errOtherRequest = app.Conflict(
+	"This form was sent before with something else, and a payment request was made of it. Nothing was made now: send it again to make another.",
+	"Biểu mẫu này đã được gửi trước đó với nội dung khác và đã tạo một yêu cầu thanh toán. Lần này chưa tạo gì: hãy gửi lại để tạo yêu cầu mới.")
 
 func (s *Server) cancelBill(v *visit, r *payment.Request) error {
 	_, err := s.Services.Payments.CancelPaymentRequest(v.Context(), v.account.ID, r.ID, v.now)

@@ -224,9 +224,8 @@ func (d transactionsData) Filtered() bool {
 	return len(d.Form) > 0 || d.Pages.Number > 1
 }
 
-func (s *Server) transactionsPage(v *visit) error {
+func (s *Server) transactionsPage(v *visit) (err error) {
 	data := transactionsData{States: app.TransactionStates}
-	var err error
 	if data.Banks, err = s.Services.Ledger.BankAccounts(v.Context(), v.account.ID); err != nil {
 		return err
 	}

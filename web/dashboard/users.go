@@ -232,10 +232,8 @@ func (s *Server) showUser(v *visit, u access.User, wrong error) error {
 }
 
 // errOwnPassword refuses to set the visitor's own password without the present one.
-var errOwnPassword = app.Refused(app.CodeConflict, app.Text{
-	EN: "Change your own password in Settings, with your current one.",
-	VI: "Hãy đổi mật khẩu của chính bạn ở phần Cài đặt, bằng mật khẩu hiện tại.",
-})
+var errOwnPassword = app.Conflict("Change your own password in Settings, with your current one.",
+	"Hãy đổi mật khẩu của chính bạn ở phần Cài đặt, bằng mật khẩu hiện tại.")
 
 // setUserPassword gives another user a new password and signs them out.
 func (s *Server) setUserPassword(v *visit, u *access.User) (err error) {
@@ -275,7 +273,7 @@ func (s *Server) setUserRole(v *visit, u *access.User) error {
 	if err != nil {
 		return err
 	}
-	name := v.RoleName(changed.Role)
+	name := v.In(changed.Role.Name())
 	if u.ID == v.user.ID {
 		if err := s.begin(v, changed, nil); err != nil { // an owner who changes their own stays signed in
 			return err
@@ -305,9 +303,6 @@ func (s *Server) userRemoval(v *visit, u access.User) confirmation {
 
 // Roles are for templates.
 func (words) Roles() []access.Role { return access.Roles }
-
-// RoleName names a role.
-func (w words) RoleName(role access.Role) string { return role.Name().In(w.Lang) }
 
 // RoleText says what somebody with a role may do.
 func (w words) RoleText(role access.Role) string {

@@ -13,6 +13,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/access"
+	"baoco/app/payer"
 	"baoco/app/payment"
 	"baoco/web/dashboard/help"
 	"baoco/web/wire"
@@ -181,6 +182,8 @@ var templates = sync.OnceValue(func() *template.Template {
 // templateFuncs build the data of parts of a page.
 var templateFuncs = template.FuncMap{
 	"static":       staticURL,
+	"bankName":     app.BankShortName,
+	"payerOf":      payer.Of,
 	"helpTitle":    help.Title,
 	"providerHelp": help.OfProvider,
 	"pages": func(v view, p pages) any {

@@ -173,7 +173,7 @@ func (s *Server) readWebhookStep(v *visit) (guideProgress, error) {
 	if err != nil || sum.WebhooksSent <= sum.WebhooksErrors {
 		return doneIf(""), err
 	}
-	return doneIf(firstOf(len(hooks), hooks[0].Name)), nil
+	return doneByFirst(hooks, nil, func(hook delivery.Webhook) string { return hook.Name })
 }
 
 // guideWebhook is a webhook with its last attempt; nil: there was none.
@@ -300,6 +300,3 @@ func (w words) PlainHTTPWarning() string { return delivery.PlainHTTPWarning.In(w
 
 // Rotating tells whether a webhook has two secrets now.
 func (w words) Rotating(hook delivery.Webhook) bool { return hook.Rotating(w.now) }
-
-// WebhookTypeText names the directions of which a webhook gets transactions.
-func (w words) WebhookTypeText(t delivery.WebhookType) string { return t.Name().In(w.Lang) }

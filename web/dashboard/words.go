@@ -196,9 +196,6 @@ func (w words) Direction(d app.Direction) string {
 	return w.T("Money in", "Tiền vào")
 }
 
-// BankName is the short name of a bank.
-func (w words) BankName(code string) string { return app.BankShortName(code) }
-
 // Tail is the end of an account number, by which its owner recognises it.
 func (w words) Tail(number string) string { return app.Tail(number) }
 

@@ -106,11 +106,10 @@ type demo struct {
 	failures []string         // the lines of the story that were not true
 }
 
-func (d *demo) open(ctx context.Context, listen string) error {
+func (d *demo) open(ctx context.Context, listen string) (err error) {
 	if err := sqlitestore.Create(ctx, d.db, app.DefaultZone, time.Now()); err != nil {
 		return err
 	}
-	var err error
 	if d.store, err = sqlitestore.Open(ctx, d.db, sqlitestore.Options{Serve: true}); err != nil {
 		return err
 	}

@@ -29,14 +29,13 @@ type replicaSetup struct {
 	taken   bool           // the epoch is this machine's already
 }
 
-func setUpReplica(c *cli.Context, s *session.Session) error {
+func setUpReplica(c *cli.Context, s *session.Session) (err error) {
 	r := replicaSetup{c: c, s: s}
 	if err := r.read(); err != nil {
 		return err
 	}
 	ctx, stop := context.WithTimeout(c.Context, replicaTime)
 	defer stop()
-	var err error
 	if r.objects, err = replica.Open(ctx, r.config.Place, r.config.Credentials); err != nil {
 		return fmt.Errorf("open %s: %w", r.config.Place, err)
 	}
