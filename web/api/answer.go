@@ -17,9 +17,12 @@ type member struct {
 }
 
 // answer writes a success: status true, the message in the caller's language,
-// and the members in their order. The error is always nil, so that a handler can
-// end with the call.
-func (q *Request) answer(status int, en, vi string, members ...member) error {
+// and the members in their order. A handler ends with it: where there is an err, it only
+// returns that. The members are made before, of zero values then.
+func (q *Request) answer(err error, status int, en, vi string, members ...member) error {
+	if err != nil {
+		return err
+	}
 	var body bytes.Buffer
 	encoder := json.NewEncoder(&body)
 	encoder.SetEscapeHTML(false)
@@ -36,13 +39,9 @@ func (q *Request) answer(status int, en, vi string, members ...member) error {
 	return nil
 }
 
-// ok answers with the members where err is nil, and returns err otherwise. The members
-// are made before it looks, of zero values where there is an error.
+// ok is answer with the usual status.
 func (q *Request) ok(err error, en, vi string, members ...member) error {
-	if err != nil {
-		return err
-	}
-	return q.answer(http.StatusOK, en, vi, members...)
+	return q.answer(err, http.StatusOK, en, vi, members...)
 }
 
 // All is what encode makes of each element of list.

@@ -31,11 +31,8 @@ func EncodeBankAccount(b app.BankAccount, zone *time.Location) BankAccountJSON {
 }
 
 func (s *Server) listBankAccounts(q *Request) error {
-	encoded, pages, err := listed(s, q, s.service.Ledger.BankAccounts, func(b app.BankAccount) BankAccountJSON {
-		return EncodeBankAccount(b, s.zone)
-	})
-	return q.ok(err, "Bank accounts.", "Danh sách tài khoản ngân hàng.", member{"bank_accounts", encoded},
-		member{"pagination", pages})
+	return listed(q, s.service.Ledger.BankAccounts, func(b app.BankAccount) BankAccountJSON { return EncodeBankAccount(b, s.zone) },
+		"bank_accounts", app.Text{EN: "Bank accounts.", VI: "Danh sách tài khoản ngân hàng."})
 }
 
 // linkBankAccount links a bank account. What waited for it is recorded with it.
@@ -54,14 +51,11 @@ func (s *Server) linkBankAccount(q *Request) error {
 		return err
 	}
 	r, err := s.service.Inbound.LinkBankAccount(q.Context(), q.account(), in, q.now)
-	if err != nil {
-		return err
-	}
 	if r.Before {
-		return q.answer(http.StatusOK, "The bank account was linked before.", "Tài khoản ngân hàng đã được liên kết trước đó.",
+		return q.ok(err, "The bank account was linked before.", "Tài khoản ngân hàng đã được liên kết trước đó.",
 			member{"bank_account", EncodeBankAccount(r.BankAccount, s.zone)})
 	}
-	return q.answer(http.StatusCreated, "Bank account linked.", "Đã liên kết tài khoản ngân hàng.",
+	return q.answer(err, http.StatusCreated, "Bank account linked.", "Đã liên kết tài khoản ngân hàng.",
 		member{"bank_account", EncodeBankAccount(r.BankAccount, s.zone)}, member{"waiting_recorded", r.Recorded},
 		member{"more", r.More}, member{"deliveries", r.Deliveries})
 }
@@ -107,21 +101,17 @@ func (s *Server) updateBankAccount(q *Request) error {
 	if err := f.bad.Err(); err != nil {
 		return err
 	}
-	if b, err = s.service.Ledger.SetBankAccountReceiving(q.Context(), q.account(), b.ID, b.BankAccountReceiving); err != nil {
-		return err
+	b, err = s.service.Ledger.SetBankAccountReceiving(q.Context(), q.account(), b.ID, b.BankAccountReceiving)
+	if err == nil && name != nil {
+		b, err = s.service.Ledger.SetAccountName(q.Context(), q.account(), b.ID, *name)
 	}
-	if name != nil {
-		if b, err = s.service.Ledger.SetAccountName(q.Context(), q.account(), b.ID, *name); err != nil {
-			return err
-		}
-	}
-	return q.answer(http.StatusOK, "The bank account was updated.", "Đã cập nhật tài khoản ngân hàng.",
+	return q.ok(err, "The bank account was updated.", "Đã cập nhật tài khoản ngân hàng.",
 		member{"bank_account", EncodeBankAccount(b, s.zone)})
 }
 
 func (s *Server) unlinkBankAccount(q *Request) error {
-	err := s.service.Ledger.UnlinkBankAccount(q.Context(), q.account(), q.pathID(), q.now)
-	return q.ok(err, "The bank account was unlinked; its transactions stay.",
+	return q.ok(s.service.Ledger.UnlinkBankAccount(q.Context(), q.account(), q.pathID(), q.now),
+		"The bank account was unlinked; its transactions stay.",
 		"Đã huỷ liên kết tài khoản ngân hàng; các giao dịch vẫn được giữ.")
 }
 
@@ -151,15 +141,12 @@ func (s *Server) bankAccountQR(q *Request) error {
 // qr answers with the VietQR code of a transfer to a thing.
 func (q *Request) qr(of member, transfer vietqr.Transfer, text string) error {
 	code, err := vietqr.Code(text)
-	if err != nil {
-		return err
-	}
-	return q.answer(http.StatusOK, "The VietQR code.", "Mã VietQR.", of, member{"amount", OrNull(transfer.Amount)},
+	return q.ok(err, "The VietQR code.", "Mã VietQR.", of, member{"amount", OrNull(transfer.Amount)},
 		member{"content", transfer.Content}, member{"qr", text}, member{"svg", vietqr.SVG(code)}, member{"png", code.PNG()})
 }
 
 func (s *Server) bankAccountSummary(q *Request) error {
-	page, err := s.listPage(q)
+	page, err := listPage(q)
 	if err != nil {
 		return err
 	}

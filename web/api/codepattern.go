@@ -25,11 +25,8 @@ func EncodeCodePattern(p app.CodePattern, zone *time.Location) CodePatternJSON {
 }
 
 func (s *Server) listCodePatterns(q *Request) error {
-	encoded, pages, err := listed(s, q, s.service.Ledger.CodePatterns, func(p app.CodePattern) CodePatternJSON {
-		return EncodeCodePattern(p, s.zone)
-	})
-	return q.ok(err, "Code patterns.", "Danh sách mẫu mã thanh toán.", member{"code_patterns", encoded},
-		member{"pagination", pages})
+	return listed(q, s.service.Ledger.CodePatterns, func(p app.CodePattern) CodePatternJSON { return EncodeCodePattern(p, s.zone) },
+		"code_patterns", app.Text{EN: "Code patterns.", VI: "Danh sách mẫu mã thanh toán."})
 }
 
 func (s *Server) showCodePattern(q *Request) error {
@@ -52,10 +49,7 @@ func (s *Server) createCodePattern(q *Request) error {
 		return err
 	}
 	p, err := s.service.Ledger.CreateCodePattern(q.Context(), q.account(), in, q.now)
-	if err != nil {
-		return err
-	}
-	return q.answer(http.StatusCreated, "The code pattern was created. Transactions that are recorded from now on are read by it.",
+	return q.answer(err, http.StatusCreated, "The code pattern was created. Transactions that are recorded from now on are read by it.",
 		"Đã tạo mẫu mã thanh toán. Giao dịch ghi nhận từ bây giờ sẽ được đọc theo mẫu này.",
 		member{"code_pattern", EncodeCodePattern(p, s.zone)})
 }
@@ -70,7 +64,7 @@ func (f *fields) codeLength(name string) int {
 }
 
 func (s *Server) deleteCodePattern(q *Request) error {
-	err := s.service.Ledger.DeleteCodePattern(q.Context(), q.account(), q.pathID(), q.now)
-	return q.ok(err, "The code pattern was deleted; the codes of transactions stay.",
+	return q.ok(s.service.Ledger.DeleteCodePattern(q.Context(), q.account(), q.pathID(), q.now),
+		"The code pattern was deleted; the codes of transactions stay.",
 		"Đã xoá mẫu mã thanh toán; mã của các giao dịch vẫn được giữ.")
 }

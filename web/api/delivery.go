@@ -74,23 +74,23 @@ func paginate(p app.Page, total int64) pagination {
 
 // listPage reads the page of a list that is never long: the zero value, which is all of
 // it, where neither page nor per_page is given.
-func (s *Server) listPage(q *Request) (app.Page, error) {
-	p := wire.ParamsOf(q.Request, s.zone)
+func listPage(q *Request) (app.Page, error) {
+	p := wire.ParamsOf(q.Request, nil)
 	page := p.ListPage(app.MaxPageSize)
 	return page, p.Bad.Err()
 }
 
-// listed gives a page of a list that is read whole.
+// listed answers with a page of a list that is read whole.
 func listed[T, J any](
-	s *Server, q *Request, read func(ctx context.Context, account int64) ([]T, error), encode func(T) J,
-) (encoded []J, pages pagination, err error) {
-	page, err := s.listPage(q)
+	q *Request, read func(ctx context.Context, account int64) ([]T, error), encode func(T) J, key string, message app.Text,
+) error {
+	page, err := listPage(q)
 	if err != nil {
-		return nil, pages, err
+		return err
 	}
 	list, err := read(q.Context(), q.account())
-	list, pages = paged(list, page)
-	return All(list, encode), pages, err
+	list, pages := paged(list, page)
+	return q.ok(err, message.EN, message.VI, member{key, All(list, encode)}, member{"pagination", pages})
 }
 
 func paged[T any](list []T, page app.Page) ([]T, pagination) {
@@ -131,10 +131,7 @@ func (s *Server) resend(q *Request) error {
 		return err
 	}
 	d, err := s.service.Deliveries.Resend(q.Context(), q.account(), id, key, q.now)
-	if err != nil {
-		return err
-	}
-	return q.answer(http.StatusAccepted, "The transaction was resent.", "Đã gửi lại giao dịch.",
+	return q.answer(err, http.StatusAccepted, "The transaction was resent.", "Đã gửi lại giao dịch.",
 		member{"delivery_id", strconv.FormatInt(d.ID, 10)})
 }
 
@@ -143,10 +140,8 @@ func (s *Server) sendNow(q *Request) error {
 	if !found {
 		return delivery.ErrNoDelivery
 	}
-	if err := s.service.Deliveries.SendNow(q.Context(), q.account(), id, app.IdempotencyKey{}, q.now); err != nil {
-		return err
-	}
-	return q.answer(http.StatusAccepted, "The delivery is sent now.", "Đang gửi ngay thông báo này.",
+	err := s.service.Deliveries.SendNow(q.Context(), q.account(), id, app.IdempotencyKey{}, q.now)
+	return q.answer(err, http.StatusAccepted, "The delivery is sent now.", "Đang gửi ngay thông báo này.",
 		member{"delivery_id", strconv.FormatInt(id, 10)})
 }
 
@@ -177,11 +172,8 @@ func (s *Server) replay(q *Request) error {
 	n, err := s.service.Deliveries.Replay(q.Context(), q.account(), delivery.ReplayCreate{
 		WebhookID: hook.ID, From: from, To: to, Key: key,
 	}, q.now)
-	if err != nil {
-		return err
-	}
 	text := app.Textf("Failed deliveries that are being resent: %d.", "Số giao dịch gửi thất bại đang được gửi lại: %d.", n)
-	return q.answer(http.StatusAccepted, text.EN, text.VI, member{"deliveries", n})
+	return q.answer(err, http.StatusAccepted, text.EN, text.VI, member{"deliveries", n})
 }
 
 func (s *Server) testWebhook(q *Request) error {

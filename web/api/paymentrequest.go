@@ -153,10 +153,7 @@ func (s *Server) createPaymentRequest(q *Request) error {
 		return err
 	}
 	r, err := s.service.Payments.CreatePaymentRequest(q.Context(), q.account(), in, key, q.now)
-	if err != nil {
-		return err
-	}
-	return q.answer(http.StatusCreated, "The payment request was created.", "Đã tạo yêu cầu thanh toán.",
+	return q.answer(err, http.StatusCreated, "The payment request was created.", "Đã tạo yêu cầu thanh toán.",
 		member{"payment_request", EncodePaymentRequest(r, s.zone, q.now)})
 }
 

@@ -1,8 +1,6 @@
 package api
 
 import (
-	"net/http"
-
 	"baoco/app"
 	"baoco/app/book"
 	"baoco/web/wire"
@@ -23,7 +21,7 @@ func (s *Server) report(q *Request) error {
 	if err != nil {
 		return err
 	}
-	return q.answer(http.StatusOK, "Report of a period.", "Báo cáo theo kỳ.", member{"report", EncodeReport(r)})
+	return q.ok(nil, "Report of a period.", "Báo cáo theo kỳ.", member{"report", EncodeReport(r)})
 }
 
 // ReportJSON is a report. What there is nothing of is left out.

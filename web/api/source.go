@@ -86,10 +86,8 @@ func (s *Server) showSource(q *Request) error {
 }
 
 func (s *Server) listSources(q *Request) error {
-	encoded, pages, err := listed(s, q, s.service.Inbound.SourcesHealth, func(src inbound.SourceHealth) SourceJSON {
-		return s.encodeSource(src, q)
-	})
-	return q.ok(err, "Sources.", "Danh sách nguồn giao dịch.", member{"sources", encoded}, member{"pagination", pages})
+	return listed(q, s.service.Inbound.SourcesHealth, func(src inbound.SourceHealth) SourceJSON { return s.encodeSource(src, q) },
+		"sources", app.Text{EN: "Sources.", VI: "Danh sách nguồn giao dịch."})
 }
 
 // CreatedSource is a source that was added or rotated. The secret is a generated one:
@@ -148,11 +146,11 @@ func (s *Server) addSource(q *Request) error {
 		return f.asSent(err)
 	}
 	if src.Secret == "" {
-		return q.answer(http.StatusOK, "The source was added before; its secret is not shown again.",
+		return q.ok(nil, "The source was added before; its secret is not shown again.",
 			"Nguồn đã được thêm trước đó; khoá bí mật sẽ không hiển thị lại.", member{"source", EncodeCreatedSource(src, false)})
 	}
 	kind, _ := s.service.Inbound.ProviderKind(src.Provider)
-	return q.answer(http.StatusCreated, "The source was added. Store the secret now: it is not shown again.",
+	return q.answer(nil, http.StatusCreated, "The source was added. Store the secret now: it is not shown again.",
 		"Đã thêm nguồn. Hãy lưu khoá bí mật ngay: khoá bí mật sẽ không hiển thị lại.",
 		append(madeSource(src, in.Secret == ""), member{"setup", kind.Setup(src).In(wire.Lang(q.Request))})...)
 }
@@ -173,8 +171,8 @@ func (s *Server) rotateSourceSecret(q *Request) error {
 }
 
 func (s *Server) removeSource(q *Request) error {
-	err := s.service.Inbound.RemoveSource(q.Context(), q.account(), q.pathID(), q.now)
-	return q.ok(err, "The source was removed: its calls are refused from now on. Its transactions stay.",
+	return q.ok(s.service.Inbound.RemoveSource(q.Context(), q.account(), q.pathID(), q.now),
+		"The source was removed: its calls are refused from now on. Its transactions stay.",
 		"Đã xoá nguồn: lần gọi đến nguồn này sẽ bị từ chối. Các giao dịch vẫn được giữ.")
 }
 

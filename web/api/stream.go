@@ -48,10 +48,8 @@ func (s *Server) encodeStream(st stream.Stream, q *Request) StreamJSON {
 }
 
 func (s *Server) listStreams(q *Request) error {
-	encoded, pages, err := listed(s, q, s.service.Streams.Streams, func(st stream.Stream) StreamJSON {
-		return s.encodeStream(st, q)
-	})
-	return q.ok(err, "Streams.", "Danh sách luồng.", member{"streams", encoded}, member{"pagination", pages})
+	return listed(q, s.service.Streams.Streams, func(st stream.Stream) StreamJSON { return s.encodeStream(st, q) },
+		"streams", app.Text{EN: "Streams.", VI: "Danh sách luồng."})
 }
 
 func (s *Server) createStream(q *Request) error {
@@ -81,11 +79,11 @@ func (s *Server) createStream(q *Request) error {
 		return err
 	}
 	if secret == "" {
-		return q.answer(http.StatusOK, "The stream was created before; its secret is not shown again.",
+		return q.ok(nil, "The stream was created before; its secret is not shown again.",
 			"Luồng đã được tạo trước đó; khoá bí mật sẽ không hiển thị lại.", member{"stream", s.encodeStream(st, q)})
 	}
 	warning := st.PlainWarning(in.Credentials.Password != "")
-	return q.answer(http.StatusCreated, "The stream was created. Store the secret now: it is not shown again."+warning.EN,
+	return q.answer(nil, http.StatusCreated, "The stream was created. Store the secret now: it is not shown again."+warning.EN,
 		"Đã tạo luồng. Hãy lưu khoá bí mật ngay: khoá bí mật sẽ không hiển thị lại."+warning.VI,
 		member{"stream", s.encodeStream(st, q)}, member{"secret", secret})
 }
@@ -158,8 +156,8 @@ func (s *Server) toggleStream(q *Request) error {
 }
 
 func (s *Server) deleteStream(q *Request) error {
-	err := s.service.Streams.DeleteStream(q.Context(), q.account(), q.pathID(), q.now)
-	return q.ok(err, "The stream was deleted.", "Đã xoá luồng.")
+	return q.ok(s.service.Streams.DeleteStream(q.Context(), q.account(), q.pathID(), q.now),
+		"The stream was deleted.", "Đã xoá luồng.")
 }
 
 // testStream publishes one test message. That the broker doesn't take it is an

@@ -158,12 +158,9 @@ func (s *Server) addTransaction(q *Request) error {
 	t, outcome, err := s.service.Inbound.RecordByHand(q.Context(), q.account(), inbound.TransactionCreate{
 		Incoming: e, Body: q.raw, Key: key,
 	}, q.now)
-	if err != nil {
-		return err
-	}
 	status, message := http.StatusCreated, app.Text{EN: "The transaction was recorded.", VI: "Đã ghi nhận giao dịch."}.And(t.DateFlaw.Notice())
 	if outcome == inbound.OutcomeDuplicate {
 		status, message = http.StatusOK, app.Text{EN: "The transaction was recorded before.", VI: "Giao dịch đã được ghi nhận trước đó."}
 	}
-	return q.answer(status, message.EN, message.VI, member{"transaction", EncodeTransaction(t, s.zone)})
+	return q.answer(err, status, message.EN, message.VI, member{"transaction", EncodeTransaction(t, s.zone)})
 }

@@ -57,10 +57,8 @@ func EncodeWebhook(w delivery.Webhook, zone *time.Location) WebhookJSON {
 }
 
 func (s *Server) listWebhooks(q *Request) error {
-	encoded, pages, err := listed(s, q, s.service.Deliveries.Webhooks, func(hook delivery.Webhook) WebhookJSON {
-		return EncodeWebhook(hook, s.zone)
-	})
-	return q.ok(err, "Webhooks.", "Danh sách webhook.", member{"webhooks", encoded}, member{"pagination", pages})
+	return listed(q, s.service.Deliveries.Webhooks, func(hook delivery.Webhook) WebhookJSON { return EncodeWebhook(hook, s.zone) },
+		"webhooks", app.Text{EN: "Webhooks.", VI: "Danh sách webhook."})
 }
 
 func (s *Server) createWebhook(q *Request) error {
@@ -99,7 +97,7 @@ func (s *Server) createWebhook(q *Request) error {
 		return f.asSent(err)
 	}
 	if secret == "" {
-		return q.answer(http.StatusOK, "The webhook was created before; its secret is not shown again.",
+		return q.ok(nil, "The webhook was created before; its secret is not shown again.",
 			"Webhook đã được tạo trước đó; khoá bí mật sẽ không hiển thị lại.", member{"webhook", EncodeWebhook(hook, s.zone)})
 	}
 	warning, _ := s.service.Deliveries.Warning(q.Context(), hook)
@@ -107,7 +105,7 @@ func (s *Server) createWebhook(q *Request) error {
 	if hook.Kind == delivery.WebhookSheet {
 		members = append(members, member{"script", delivery.SheetScript(secret, wire.Lang(q.Request))})
 	}
-	return q.answer(http.StatusCreated, "The webhook was created. Store the secret now: it is not shown again."+warning.EN,
+	return q.answer(nil, http.StatusCreated, "The webhook was created. Store the secret now: it is not shown again."+warning.EN,
 		"Đã tạo webhook. Hãy lưu khoá bí mật ngay: khoá bí mật sẽ không hiển thị lại."+warning.VI, members...)
 }
 
@@ -163,8 +161,8 @@ func (s *Server) toggleWebhook(q *Request) error {
 }
 
 func (s *Server) deleteWebhook(q *Request) error {
-	err := s.service.Deliveries.DeleteWebhook(q.Context(), q.account(), q.pathID(), q.now)
-	return q.ok(err, "The webhook was deleted; its history stays.", "Đã xoá webhook; lịch sử gửi vẫn được giữ.")
+	return q.ok(s.service.Deliveries.DeleteWebhook(q.Context(), q.account(), q.pathID(), q.now),
+		"The webhook was deleted; its history stays.", "Đã xoá webhook; lịch sử gửi vẫn được giữ.")
 }
 
 func (s *Server) rotateSecret(q *Request) error {
@@ -185,6 +183,6 @@ func (s *Server) rotateSecret(q *Request) error {
 }
 
 func (s *Server) activateSecret(q *Request) error {
-	err := s.service.Deliveries.ActivateSecret(q.Context(), q.account(), q.pathID(), q.now)
-	return q.ok(err, "The new secret signs everything from now on.", "Từ bây giờ mọi thứ được ký bằng khoá bí mật mới.")
+	return q.ok(s.service.Deliveries.ActivateSecret(q.Context(), q.account(), q.pathID(), q.now),
+		"The new secret signs everything from now on.", "Từ bây giờ mọi thứ được ký bằng khoá bí mật mới.")
 }
