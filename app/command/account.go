@@ -50,19 +50,16 @@ func encodeAccount(a app.Account, zone *time.Location) accountJSON {
 
 func createAccount(c *cli.Context, s *session.Session, name string) error {
 	a, err := s.Services.Ledger.CreateAccount(c.Context, name, s.Now)
-	if err != nil {
-		return err
-	}
-	return printAccount(c, s, a)
+	return printAccount(c, s, a, err)
 }
 
-func printAccount(c *cli.Context, s *session.Session, a app.Account) error {
+func printAccount(c *cli.Context, s *session.Session, a app.Account, err error) error {
 	e := encodeAccount(a, s.Services.Ledger.Zone())
 	trial := ""
 	if e.IsTrial {
 		trial = ", a trial"
 	}
-	return terminal.Changed(c, nil, e, "Account %d (%s): plan %s%s until %s, at most %d bank accounts.", e.ID, terminal.OneLine(e.Name),
+	return terminal.Changed(c, err, e, "Account %d (%s): plan %s%s until %s, at most %d bank accounts.", e.ID, terminal.OneLine(e.Name),
 		terminal.OneLine(e.Plan), trial, e.ExpiresAt, e.MaxBankAccounts)
 }
 
@@ -89,8 +86,5 @@ func setAccount(c *cli.Context, s *session.Session) error {
 		return terminal.Usagef("account set needs at least one of --plan, --expires, --max-bank-accounts and --trial")
 	}
 	a, err := s.Services.Ledger.UpdateAccount(c.Context, s.Account, u)
-	if err != nil {
-		return err
-	}
-	return printAccount(c, s, a)
+	return printAccount(c, s, a, err)
 }

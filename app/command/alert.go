@@ -127,15 +127,11 @@ func setAlertPreferences(c *cli.Context, s *session.Session) error {
 	for _, kind := range c.StringSlice("unmute") {
 		p.Muted = slices.DeleteFunc(p.Muted, func(k alert.AttentionKind) bool { return string(k) == kind })
 	}
-	if err := s.Services.Alerts.SetAlertPreferences(c.Context, s.Account, p); err != nil {
-		return err
+	err = s.Services.Alerts.SetAlertPreferences(c.Context, s.Account, p)
+	if err == nil && (c.IsSet("report") || c.IsSet("month-report")) {
+		err = setReports(c, s)
 	}
-	if c.IsSet("report") || c.IsSet("month-report") {
-		if err := setReports(c, s); err != nil {
-			return err
-		}
-	}
-	return terminal.Done(c, nil, encodeAlertPreferences(p), "Alerts are in %s, about: %s.",
+	return terminal.Done(c, err, encodeAlertPreferences(p), "Alerts are in %s, about: %s.",
 		map[app.Lang]string{app.Vietnamese: "Vietnamese", app.English: "English"}[p.Lang], alertedKinds(p))
 }
 

@@ -85,14 +85,11 @@ func setAlertPayments(c *cli.Context, s *session.Session, argument string) error
 		return err
 	}
 	channel, err := s.Services.Alerts.AlertChannel(c.Context, s.Account, medium)
-	if err != nil {
-		return err
-	}
 	said := "%s tells of every payment that fits, from now on."
 	if !f.On {
 		said = "%s tells of no payment any more."
 	}
-	return terminal.Done(c, nil, encodeAlertChannel(s, channel), said, medium.Name().EN)
+	return terminal.Done(c, err, encodeAlertChannel(s, channel), said, medium.Name().EN)
 }
 
 type paymentFeedJSON struct {

@@ -51,13 +51,8 @@ type counterLinkJSON struct {
 
 func encodeCounterLink(s *session.Session, l payment.CounterLink) counterLinkJSON {
 	zone := s.Services.Ledger.Zone()
-	v := counterLinkJSON{ID: l.ID, Name: l.Name, ReceivingNumber: l.ReceivingNumber, ShowsTotal: l.ShowsTotal,
-		CreatedAt: app.FormatTime(l.CreatedAt, zone),
-		RevokedAt: api.TimeOrNull(l.RevokedAt, zone)}
-	if l.BankAccountID != 0 {
-		v.BankAccountID = &l.BankAccountID
-	}
-	return v
+	return counterLinkJSON{l.ID, l.Name, api.OrNull(l.BankAccountID), l.ReceivingNumber, l.ShowsTotal, app.FormatTime(l.CreatedAt, zone),
+		api.TimeOrNull(l.RevokedAt, zone)}
 }
 
 func createCounterLink(c *cli.Context, s *session.Session, name string) error {

@@ -36,16 +36,9 @@ func logCommand() *cli.Command {
 	}
 }
 
-func eventCommand() *cli.Command {
-	return &cli.Command{
-		Name: "event", Usage: "show a call: its transactions, what became of each, and its body", ArgsUsage: "EVENT_ID",
-		Description: terminal.Example("baoco source event 17"), Flags: terminal.AdminFlags(), Action: session.WithID("inbound event", showEvent),
-	}
-}
-
 func linkCommand() *cli.Command {
 	return &cli.Command{
-		Name: "link", Usage: "assign the unassigned transactions of a call to a bank account and record them", ArgsUsage: "EVENT_ID",
+		Name: "link", Usage: "assign the unassigned transactions of a call to a bank account and record them", ArgsUsage: "ID",
 		Description: terminal.Example(`baoco source link 17 --name "NGUYEN VAN A"`,
 			`baoco source link 17 --bank VCB --account-number 7220111112005 --name "NGUYEN VAN A"`),
 		Flags: terminal.AdminFlags(
@@ -59,16 +52,9 @@ func linkCommand() *cli.Command {
 	}
 }
 
-func retryCommand() *cli.Command {
-	return &cli.Command{
-		Name: "retry", Usage: "reprocess a call and record what can be recorded now", ArgsUsage: "EVENT_ID",
-		Description: terminal.Example("baoco source retry 17"), Flags: terminal.AdminFlags(), Action: session.WithID("inbound event", retryEvent),
-	}
-}
-
 func settleCommand() *cli.Command {
 	return &cli.Command{
-		Name: "settle", Usage: "say whether a transaction that may be a repeat is one", ArgsUsage: "EVENT_ID",
+		Name: "settle", Usage: "say whether a transaction that may be a repeat is one", ArgsUsage: "ID",
 		Description: terminal.Example("baoco source settle 17 --repeat", "baoco source settle 17 --item-id 30 --another"),
 		Flags: terminal.AdminFlags(
 			&cli.BoolFlag{Name: "repeat", Usage: "it is the transaction that source event names: record nothing"},
@@ -82,7 +68,7 @@ func settleCommand() *cli.Command {
 
 func discardCommand() *cli.Command {
 	return &cli.Command{
-		Name: "discard", Usage: "discard the items of a call that need attention", ArgsUsage: "EVENT_ID",
+		Name: "discard", Usage: "discard the items of a call that need attention", ArgsUsage: "ID",
 		Description: terminal.Example("baoco source discard 17", "baoco source discard 17 --item-id 30"),
 		Flags:       terminal.AdminFlags(&cli.Int64Flag{Name: "item-id", Usage: "only item `ID`, as source event shows it", DefaultText: "all"}),
 		Action:      session.WithID("inbound event", discardEvent),
@@ -238,14 +224,11 @@ func linkEvent(c *cli.Context, s *session.Session, id int64) error {
 
 func retryEvent(c *cli.Context, s *session.Session, id int64) error {
 	r, err := s.Services.Inbound.RetryInbound(c.Context, s.Account, id, s.Now)
-	if err != nil {
-		return err
-	}
 	left := ""
 	if r.Discarded > 0 {
 		left = fmt.Sprintf(" Of these, still discarded: %d.", r.Discarded)
 	}
-	return terminal.Changed(c, nil, api.EncodeInboundCounts(r),
+	return terminal.Changed(c, err, api.EncodeInboundCounts(r),
 		"Event %d: %d recorded, %d duplicates, %d unassigned, %d in conflict, %d rejected%s.%s",
 		id, r.Recorded, r.Duplicates, r.Unassigned, r.Conflicts, r.Rejected, mayBeRepeats(r.MayBeRepeats), left)
 }
@@ -258,17 +241,14 @@ func settleEvent(c *cli.Context, s *session.Session, id int64) error {
 	r, err := s.Services.Inbound.SettleRepeat(c.Context, s.Account, inbound.RepeatSettle{
 		EventID: id, ItemID: c.Int64("item-id"), TransactionID: c.Int64("transaction-id"), Repeat: repeat,
 	}, s.Now)
-	if err != nil {
-		return err
-	}
 	shown := map[string]any{"state": r.Outcome, "transaction_id": strconv.FormatInt(r.TransactionID, 10), "deliveries": len(r.Webhooks)}
 	switch r.Outcome {
 	case inbound.OutcomeDuplicate:
-		return terminal.Changed(c, nil, shown, "Event %d: it is transaction %d.", id, r.TransactionID)
+		return terminal.Changed(c, err, shown, "Event %d: it is transaction %d.", id, r.TransactionID)
 	case inbound.OutcomeMayBeRepeat:
-		return terminal.Changed(c, nil, shown, "Event %d: it may be transaction %d instead; settle it again.", id, r.TransactionID)
+		return terminal.Changed(c, err, shown, "Event %d: it may be transaction %d instead; settle it again.", id, r.TransactionID)
 	}
-	return terminal.Changed(c, nil, shown, "Event %d: recorded as transaction %d; deliveries that follow: %d.", id,
+	return terminal.Changed(c, err, shown, "Event %d: recorded as transaction %d; deliveries that follow: %d.", id,
 		r.TransactionID, len(r.Webhooks))
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 	"time"
 
 	"baoco/app"
@@ -140,10 +141,7 @@ func listPayments(c *cli.Context, s *session.Session) (err error) {
 func printPayments(s *session.Session, w io.Writer, list []payment.Request, none string) {
 	var rows [][]string
 	for _, r := range list {
-		expires := ""
-		if !r.ExpiresAt.IsZero() {
-			expires = app.FormatTime(r.ExpiresAt, s.Services.Ledger.Zone())
-		}
+		expires := textOf(api.TimeOrNull(r.ExpiresAt, s.Services.Ledger.Zone()), "")
 		rows = append(rows, []string{strconv.FormatInt(r.ID, 10), r.Code, r.Reference, string(r.Status(s.Now)), terminal.VND(r.Amount),
 			terminal.VND(r.Received), app.FormatTime(r.CreatedAt, s.Services.Ledger.Zone()), expires})
 	}
@@ -216,27 +214,19 @@ func listUnmatched(c *cli.Context, s *session.Session) error {
 		table.None = "No money in of the last 30 days was put aside."
 	}
 	return terminal.List(c, err, list, table, func(t payment.UnmatchedTransaction) (api.UnmatchedJSON, []string) {
-		likely := ""
-		for i, r := range t.Likely {
-			if i > 0 {
-				likely += ", "
-			}
-			likely += fmt.Sprintf("%d (%s)", r.ID, r.Code)
-		}
+		likely := api.All(t.Likely, func(r payment.Request) string { return fmt.Sprintf("%d (%s)", r.ID, r.Code) })
 		return api.EncodeUnmatched(t, s.Services.Ledger.Zone(), s.Now), []string{strconv.FormatInt(t.ID, 10),
-			datedCell(t.Transaction, s.Services.Ledger.Zone()), terminal.VND(t.Amount), terminal.Clip(t.Content, 50), likely}
+			datedCell(t.Transaction, s.Services.Ledger.Zone()), terminal.VND(t.Amount), terminal.Clip(t.Content, 50), strings.Join(likely, ", ")}
 	})
 }
 
 func putAside(c *cli.Context, s *session.Session, id int64) error {
 	aside, now := !c.Bool("undo"), "unmatched"
-	if err := s.Services.Payments.PutAside(c.Context, s.Account, id, aside); err != nil {
-		return err
-	}
+	err := s.Services.Payments.PutAside(c.Context, s.Account, id, aside)
 	if aside {
 		now = "put aside"
 	}
-	return terminal.Changed(c, nil, map[string]any{"transaction_id": strconv.FormatInt(id, 10), "put_aside": aside},
+	return terminal.Changed(c, err, map[string]any{"transaction_id": strconv.FormatInt(id, 10), "put_aside": aside},
 		"Transaction %d is %s now.", id, now)
 }
 

@@ -37,19 +37,24 @@ func resendDeliveries(c *cli.Context, s *session.Session) error {
 }
 
 func resendMany(c *cli.Context, s *session.Session) error {
-	var ids []int64
-	for _, text := range c.Args().Slice() {
-		id, err := terminal.ParseID(text, "history record")
-		if err != nil {
-			return err
-		}
-		ids = append(ids, id)
-	}
-	r, err := s.Services.Deliveries.ResendMany(c.Context, s.Account, ids, app.IdempotencyKey{}, s.Now)
+	ids, err := readIDs(c, func(text string) (int64, error) { return terminal.ParseID(text, "history record") })
 	if err != nil {
 		return err
 	}
-	return printResent(c, r)
+	r, err := s.Services.Deliveries.ResendMany(c.Context, s.Account, ids, app.IdempotencyKey{}, s.Now)
+	return printResent(c, r, err)
+}
+
+// readIDs reads the arguments of a command.
+func readIDs(c *cli.Context, read func(text string) (int64, error)) (ids []int64, err error) {
+	for _, text := range c.Args().Slice() {
+		id, err := read(text)
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, id)
+	}
+	return ids, nil
 }
 
 func resendFailed(c *cli.Context, s *session.Session) (err error) {
@@ -63,15 +68,15 @@ func resendFailed(c *cli.Context, s *session.Session) (err error) {
 	progress := terminal.NewProgress(c, "queueing")
 	r, err := s.Services.Deliveries.ResendFailed(c.Context, s.Account, f, app.IdempotencyKey{}, s.Now)
 	progress.Stop()
-	if err != nil {
-		return err
-	}
-	return printResent(c, r)
+	return printResent(c, r, err)
 }
 
 // printResent prints what is queued and what was refused. A refused record makes
 // the exit code that of a conflict.
-func printResent(c *cli.Context, r delivery.ResendResult) error {
+func printResent(c *cli.Context, r delivery.ResendResult, err error) error {
+	if err != nil {
+		return err
+	}
 	type refused struct {
 		HistoryID int64    `json:"history_id"`
 		Code      app.Code `json:"code"`
@@ -86,7 +91,7 @@ func printResent(c *cli.Context, r delivery.ResendResult) error {
 		shown.Refused = append(shown.Refused, refused{one.HistoryID, one.Err.Code, one.Err.Text.EN})
 	}
 	lost := fmt.Sprintf("%d deliveries are queued, %d records were refused.", r.Count, len(r.Refused))
-	err := terminal.Report(c, shown, lost, func(w io.Writer) {
+	err = terminal.Report(c, shown, lost, func(w io.Writer) {
 		fmt.Fprintf(w, "%d deliveries are queued; a running server sends them from now on.\n", r.Count)
 		for _, one := range shown.Refused {
 			fmt.Fprintf(w, "Record %d is not resent: %s\n", one.HistoryID, one.Message)
@@ -168,21 +173,14 @@ func sendNow(c *cli.Context, s *session.Session) error {
 			return err
 		}
 		n, err := s.Services.Deliveries.SendWaiting(c.Context, s.Account, c.Int64("webhook-id"), app.IdempotencyKey{}, s.Now)
-		if err != nil {
-			return err
-		}
-		return sentNow(c, n)
+		return sentNow(c, n, err)
 	}
 	if !c.Args().Present() {
 		return terminal.Usagef("%s takes the ids of deliveries, or --webhook-id", c.Command.FullName())
 	}
-	var ids []int64
-	for _, text := range c.Args().Slice() {
-		id, err := deliveryID(text)
-		if err != nil {
-			return err
-		}
-		ids = append(ids, id)
+	ids, err := readIDs(c, deliveryID)
+	if err != nil {
+		return err
 	}
 	refused := 0
 	for _, id := range ids {
@@ -195,14 +193,14 @@ func sendNow(c *cli.Context, s *session.Session) error {
 			fmt.Fprintf(c.App.ErrWriter, "Delivery %d is not sent: %v\n", id, err)
 		}
 	}
-	err := sentNow(c, len(ids)-refused)
+	err = sentNow(c, len(ids)-refused, nil)
 	if err == nil && refused > 0 {
 		err = terminal.Exit(terminal.ExitConflict, fmt.Errorf("%d of the deliveries are not sent", refused))
 	}
 	return err
 }
 
-func sentNow(c *cli.Context, n int) error {
-	return terminal.Changed(c, nil, map[string]int{"deliveries": n},
+func sentNow(c *cli.Context, n int, err error) error {
+	return terminal.Changed(c, err, map[string]int{"deliveries": n},
 		"Deliveries that are due now: %d; a running server sends them within a second.", n)
 }

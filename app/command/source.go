@@ -74,7 +74,10 @@ func sourceCommand() *cli.Command {
 				session.End(func(s *services.All) session.Ending { return s.Inbound.RemoveSource },
 					"removed", "Source %d is removed; its calls are refused from now on and its transactions are kept.")),
 			session.Of("source catch-up", "sync the provider's list of transactions now, in case calls never arrived", "source", catchUpSource),
-			logCommand(), eventCommand(), linkCommand(), retryCommand(), settleCommand(), discardCommand(),
+			logCommand(),
+			session.Of("source event", "show a call: its transactions, what became of each, and its body", "inbound event", showEvent),
+			linkCommand(), session.Of("source retry", "reprocess a call and record what can be recorded now", "inbound event", retryEvent),
+			settleCommand(), discardCommand(),
 		},
 	}
 }
@@ -150,18 +153,14 @@ func auths() (list []inbound.Auth) {
 	for _, kind := range provider.Kinds {
 		list = append(list, kind.Auths...)
 	}
-	slices.Sort(list)
-	return slices.Compact(list)
+	return slices.Compact(slices.Sorted(slices.Values(list)))
 }
 
 // authChoices says between which methods there is a choice, and for which kinds.
 func authChoices() string {
 	var choices []string
 	for i, kind := range provider.Kinds {
-		var auths []string
-		for _, auth := range kind.Auths {
-			auths = append(auths, string(auth))
-		}
+		auths := api.All(kind.Auths, func(a inbound.Auth) string { return string(a) })
 		same := func(k provider.Kind) bool { return slices.Equal(k.Auths, kind.Auths) }
 		if len(kind.Auths) > 1 && !slices.ContainsFunc(provider.Kinds[:i], same) {
 			choices = append(choices, fmt.Sprintf("%s (%s)", strings.Join(auths, " or "), provider.Names(same)))
@@ -328,14 +327,11 @@ func catchUpSource(c *cli.Context, s *session.Session, id int64) error {
 	progress := terminal.NewProgress(c, "reading the provider's list")
 	r, err := s.Services.Inbound.CatchUpSource(c.Context, s.Account, id, s.Now)
 	progress.Stop()
-	if err != nil {
-		return err
-	}
 	counts := map[string]int{
 		"pages": r.Pages, "recorded": r.Recorded, "duplicates": r.Duplicates, "unassigned": r.Unassigned, "conflicts": r.Conflicts,
 		"rejected": r.Rejected,
 	}
-	return terminal.Changed(c, nil, counts,
+	return terminal.Changed(c, err, counts,
 		"Source %d, pages read: %d. Transactions: %d recorded, %d duplicates, %d unassigned, %d in conflict, %d rejected.",
 		id, r.Pages, r.Recorded, r.Duplicates, r.Unassigned, r.Conflicts, r.Rejected)
 }
@@ -362,8 +358,6 @@ func rotateAPIKey(c *cli.Context, s *session.Session, id int64) error {
 	if err != nil {
 		return err
 	}
-	if _, err := s.Services.Inbound.SetSourceAPIKey(c.Context, s.Account, id, apiKey, s.Now); err != nil {
-		return err
-	}
-	return terminal.Done(c, nil, session.StateJSON{ID: id, State: "api_key_set"}, "Source %d has the new API key.", id)
+	_, err = s.Services.Inbound.SetSourceAPIKey(c.Context, s.Account, id, apiKey, s.Now)
+	return terminal.Done(c, err, session.StateJSON{ID: id, State: "api_key_set"}, "Source %d has the new API key.", id)
 }

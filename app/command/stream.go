@@ -146,12 +146,8 @@ func listStreams(c *cli.Context, s *session.Session) error {
 	}
 	return terminal.List(c, err, streams, table, func(st stream.Stream) (api.StreamJSON, []string) {
 		e := encodeStream(s, st)
-		only := "all"
-		if st.BankAccountID != 0 {
-			only = strconv.FormatInt(st.BankAccountID, 10)
-		}
 		return e, []string{
-			strconv.FormatInt(st.ID, 10), st.Name, terminal.Clip(st.URL, 50), st.Topic, string(st.Type), only, cmp.Or(st.CodePrefix, "all"),
+			strconv.FormatInt(st.ID, 10), st.Name, terminal.Clip(st.URL, 50), st.Topic, string(st.Type), textOf(e.BankAccountID, "all"), cmp.Or(st.CodePrefix, "all"),
 			terminal.YesNo(st.IsActive), strconv.FormatInt(st.Position, 10), strconv.FormatInt(st.Sent, 10),
 		}
 	})
@@ -184,14 +180,11 @@ func updateStream(c *cli.Context, s *session.Session, id int64) (err error) {
 
 func toggleStream(c *cli.Context, s *session.Session, id int64) error {
 	st, err := s.Services.Streams.ToggleStream(c.Context, s.Account, id, s.Now)
-	if err != nil {
-		return err
-	}
 	state := "on."
 	if !st.IsActive {
 		state = fmt.Sprintf("off; it goes on after transaction %d when it is on again.", st.Position)
 	}
-	return terminal.Changed(c, nil, encodeStream(s, st), "Stream %d is %s", id, state)
+	return terminal.Changed(c, err, encodeStream(s, st), "Stream %d is %s", id, state)
 }
 
 func testStream(c *cli.Context, s *session.Session, id int64) error {

@@ -39,14 +39,10 @@ func listImports(c *cli.Context, s *session.Session) error {
 		e := importJSON{
 			ID: f.ID, File: f.File, ImportedAt: app.FormatTime(f.At, s.Services.Ledger.Zone()),
 			InCount: f.In.Count, InAmount: f.In.Total, OutCount: f.Out.Count, OutAmount: f.Out.Total,
-		}
-		undone := ""
-		if !f.UndoneAt.IsZero() {
-			undone = app.FormatTime(f.UndoneAt, s.Services.Ledger.Zone())
-			e.UndoneAt = &undone
+			UndoneAt: api.TimeOrNull(f.UndoneAt, s.Services.Ledger.Zone()),
 		}
 		return e, []string{strconv.FormatInt(e.ID, 10), e.ImportedAt, terminal.Clip(terminal.OneLine(e.File), 40),
-			terminal.VND(e.InCount), terminal.VND(e.InAmount), terminal.VND(e.OutCount), terminal.VND(e.OutAmount), undone}
+			terminal.VND(e.InCount), terminal.VND(e.InAmount), terminal.VND(e.OutCount), terminal.VND(e.OutAmount), textOf(e.UndoneAt, "")}
 	})
 }
 
@@ -84,10 +80,7 @@ func undoImport(c *cli.Context, s *session.Session) error {
 		InCount: u.In.Count, InAmount: u.In.Total, OutCount: u.Out.Count, OutAmount: u.Out.Total,
 		Told: formatIDs(u.Told), ToldCount: u.ToldCount, Named: formatIDs(u.Named), NamedCount: u.NamedCount, Closed: u.ClosedCount,
 	}
-	if !u.First.IsZero() {
-		first, last := app.FormatTime(u.First, s.Services.Ledger.Zone()), app.FormatTime(u.Last, s.Services.Ledger.Zone())
-		v.From, v.To = &first, &last
-	}
+	v.From, v.To = api.TimeOrNull(u.First, s.Services.Ledger.Zone()), api.TimeOrNull(u.Last, s.Services.Ledger.Zone())
 	if v.DryRun {
 		return terminal.Output(c, v, func(w io.Writer) { v.print(w, "Would be removed") })
 	}

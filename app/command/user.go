@@ -227,20 +227,15 @@ func limitUser(c *cli.Context, s *session.Session, u access.User) error {
 		return terminal.Usagef("name the bank accounts that the user sees with --bank-account-id, or give --all")
 	}
 	u, err := s.Services.Access.LimitUser(c.Context, s.Account, u.ID, limit)
-	if err != nil {
-		return err
-	}
 	if !limit.On {
-		return terminal.Done(c, nil, encodeUser(s, u), "User %s sees all bank accounts now.", u.Name)
+		return terminal.Done(c, err, encodeUser(s, u), "User %s sees all bank accounts now.", u.Name)
 	}
-	return terminal.Done(c, nil, encodeUser(s, u), "User %s sees only these bank accounts now: %s.", u.Name, bankAccountsText(u.Limit))
+	return terminal.Done(c, err, encodeUser(s, u), "User %s sees only these bank accounts now: %s.", u.Name, bankAccountsText(u.Limit))
 }
 
 func signOutUser(c *cli.Context, s *session.Session, u access.User) error {
-	if _, err := s.Services.Access.EndSessions(c.Context, s.Account, u.ID); err != nil {
-		return err
-	}
-	return terminal.Done(c, nil, session.StateJSON{ID: u.ID, State: "signed_out"}, "User %s is signed out everywhere.", u.Name)
+	_, err := s.Services.Access.EndSessions(c.Context, s.Account, u.ID)
+	return terminal.Done(c, err, session.StateJSON{ID: u.ID, State: "signed_out"}, "User %s is signed out everywhere.", u.Name)
 }
 
 func endSecondFactor(c *cli.Context, s *session.Session, u access.User) error {
@@ -248,10 +243,8 @@ func endSecondFactor(c *cli.Context, s *session.Session, u access.User) error {
 		return terminal.Done(c, nil, session.StateJSON{ID: u.ID, State: "second_factor_off"},
 			"User %s has no second factor. Nothing was changed.", u.Name)
 	}
-	if _, err := s.Services.Access.RemoveSecondFactor(c.Context, s.Account, u.ID); err != nil {
-		return err
-	}
-	return terminal.Done(c, nil, session.StateJSON{ID: u.ID, State: "second_factor_off"},
+	_, err := s.Services.Access.RemoveSecondFactor(c.Context, s.Account, u.ID)
+	return terminal.Done(c, err, session.StateJSON{ID: u.ID, State: "second_factor_off"},
 		"The second factor of %s is off: the app, passkeys and recovery codes are removed, and %s is signed out everywhere.", u.Name, u.Name)
 }
 

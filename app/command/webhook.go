@@ -222,14 +222,11 @@ func codesText(hook delivery.Webhook) string {
 
 func toggleWebhook(c *cli.Context, s *session.Session, id int64) error {
 	hook, err := s.Services.Deliveries.ToggleWebhook(c.Context, s.Account, id, s.Now)
-	if err != nil {
-		return err
-	}
 	state := "on."
 	if !hook.IsActive {
 		state = "off; its waiting deliveries are kept until it is on again."
 	}
-	return terminal.Changed(c, nil, api.EncodeWebhook(hook, s.Services.Ledger.Zone()), "Webhook %d is %s", id, state)
+	return terminal.Changed(c, err, api.EncodeWebhook(hook, s.Services.Ledger.Zone()), "Webhook %d is %s", id, state)
 }
 
 func testWebhook(c *cli.Context, s *session.Session, id int64) error {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
 	"time"
 
 	"baoco/app/command/terminal"
@@ -47,15 +48,8 @@ func ReadyCommand() *cli.Command {
 	}
 }
 
-func serveFlags(names ...string) (flags []cli.Flag) {
-	for _, f := range Flags() {
-		for _, name := range names {
-			if f.Names()[0] == name {
-				flags = append(flags, f)
-			}
-		}
-	}
-	return flags
+func serveFlags(names ...string) []cli.Flag {
+	return slices.DeleteFunc(Flags(), func(f cli.Flag) bool { return !slices.Contains(names, f.Names()[0]) })
 }
 
 // probe is the address of /readyz of a server that listens so, over HTTPS where it has

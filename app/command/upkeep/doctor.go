@@ -74,11 +74,7 @@ func doctor(c *cli.Context) error {
 	}
 	list, wrong := []CheckJSON{}, 0
 	for _, check := range checks {
-		one := CheckJSON{Check: check.Name, Result: check.Result, Message: check.Text.EN}
-		if cure := check.Cure.EN; cure != "" {
-			one.Cure = &cure
-		}
-		list = append(list, one)
+		list = append(list, CheckJSON{check.Name, check.Result, check.Text.EN, api.OrNull(check.Cure.EN)})
 		if check.Result == upkeep.CheckFailed {
 			wrong++
 		}
@@ -154,11 +150,8 @@ func replaceKey(c *cli.Context) error {
 	if err != nil {
 		return terminal.DatabaseError(err)
 	}
-	r := replacedKey{Webhooks: []lostJSON{}, Sources: []lostSourceJSON{}, Streams: []lostJSON{}, Alerts: []lostAlertJSON{}}
-	if replaced.Aside != "" {
-		r.OldKey = &replaced.Aside
-	}
-	r.Copy = api.OrNull(replaced.Copy)
+	r := replacedKey{OldKey: api.OrNull(replaced.Aside), Copy: api.OrNull(replaced.Copy),
+		Webhooks: []lostJSON{}, Sources: []lostSourceJSON{}, Streams: []lostJSON{}, Alerts: []lostAlertJSON{}}
 	kinds := provider.Facts()
 	for _, l := range replaced.Lost {
 		one := lostJSON{l.ID, l.AccountID, l.Name}
