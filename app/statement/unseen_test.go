@@ -127,6 +127,7 @@ func TestMerged(t *testing.T) {
 		"C4:D4":         {"", "1 IN 5 a, 1 ! transferType"},
 		"C4:XFE4":       {"", "damaged"},
 		"D4:C4":         {"", "damaged"},
+		"ZZZZZ4:C4":     {"", "damaged"},
 
 		strings.Repeat(" A9:XFD9", 1<<22>>14+1): {"", "damaged"},
 	} {
