@@ -353,7 +353,8 @@ func (w *workbook) readView(s sheet) (v view, err error) {
 	}
 	for in := bufio.NewReaderSize(p, 64<<10); err == nil; {
 		tag, end := in.ReadSlice('<')
-		if name := tag[:min(len(tag), 40)]; bytes.Contains(name, []byte("col")) || bytes.Contains(name, []byte("mergeCell")) {
+		name := tag[:max(0, bytes.IndexAny(tag, " \t\r\n"))]
+		if bytes.HasSuffix(name, []byte("col")) || bytes.HasSuffix(name, []byte("mergeCell")) {
 			err = v.readElement("<" + strings.TrimSuffix(string(tag), "<"))
 		}
 		if end != nil && !errors.Is(end, bufio.ErrBufferFull) {

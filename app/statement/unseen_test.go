@@ -135,7 +135,7 @@ func TestMerged(t *testing.T) {
 			row("4", "C4"))
 		list := "</sheetData>"
 		for _, ref := range strings.Fields(merged) {
-			list += "<x:mergeCell\nref='" + ref + "'/>"
+			list += "<" + strings.Repeat("x", 50) + ":mergeCell\nref='" + ref + "'/>"
 		}
 		p[sheet] = strings.Replace(p[sheet], "</sheetData>", list, 1)
 		path := write(t, zipped(t, p))
