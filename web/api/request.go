@@ -117,10 +117,8 @@ func checkMediaType(h http.Header) error {
 		}
 	}
 	if encoding != "" && encoding != "identity" {
-		return app.Refused(app.CodeUnsupportedMedia, app.Text{
-			EN: "The request body must be plain application/json.",
-			VI: "Nội dung yêu cầu phải là application/json, không nén.",
-		})
+		return app.Refused(app.CodeUnsupportedMedia, app.Text{EN: "The request body must be plain application/json.",
+			VI: "Nội dung yêu cầu phải là application/json, không nén."})
 	}
 	return nil
 }

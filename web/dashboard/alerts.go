@@ -415,7 +415,6 @@ func (s *Server) testAlert(v *visit) error {
 		app.Text{EN: "The test was taken. Look whether it has arrived.", VI: "Tin thử đã được gửi. Hãy kiểm tra xem đã nhận được chưa."})
 }
 
-// pageChannel is the channel that the path names.
 func (s *Server) pageChannel(v *visit) (alert.Channel, error) {
 	return s.Services.Alerts.AlertChannel(v.Context(), v.account.ID, alert.Medium(v.PathValue("medium")))
 }

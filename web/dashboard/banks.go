@@ -183,7 +183,6 @@ func (w words) numberText(number string, banks []app.BankAccount) string {
 // PlanEnded tells whether a bank account that is turned off can't be turned on again.
 func (v view) PlanEnded() bool { return v.Account.Expired(v.now) }
 
-// bankForm is the form of a new bank account as it was entered.
 type bankForm struct {
 	Bank, AccountNumber, AccountName string
 	Pending                          bool
@@ -301,7 +300,6 @@ func bankAccount(list []app.BankAccount, id int64) (found app.BankAccount) {
 	return found
 }
 
-// pageBank is the bank account that the path names.
 func (s *Server) pageBank(v *visit) (app.BankAccountSummary, error) {
 	list, err := s.Services.Ledger.BankAccountSummaries(v.Context(), v.account.ID, v.now)
 	return named(v, list, err, func(b app.BankAccountSummary) int64 { return b.ID }, app.ErrNoBankAccount)
@@ -319,7 +317,6 @@ type bankData struct {
 	Cut             bool // the content is longer than banks carry
 }
 
-// showBank shows the page. refused is why an action was refused.
 func (s *Server) showBank(v *visit, b app.BankAccountSummary, refused error) error {
 	sources, err := s.Services.Inbound.Sources(v.Context(), v.account.ID)
 	if err != nil {

@@ -18,7 +18,6 @@ import (
 // bookPath is the page from which the books are read, closed and given their heading.
 const bookPath = "/book"
 
-// bookData is that page.
 type bookData struct {
 	Periods  []book.Period
 	Period   book.Period
@@ -37,7 +36,6 @@ type bookData struct {
 	Refused  string // the form that is refused; empty: none is
 }
 
-// cashForm is the form of the cash of a day, as it was entered.
 type cashForm struct{ Day, Amount, Note string }
 
 // openingRow is a bank account with the form of its opening balance. Told is what the bank said

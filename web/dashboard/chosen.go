@@ -15,7 +15,6 @@ import (
 // chosenPath is the page of what to do with the transactions that were ticked in a list.
 const chosenPath = "/transactions/chosen"
 
-// chosenData is that page.
 type chosenData struct {
 	IDs       []string
 	Days      []dayRows

@@ -11,7 +11,6 @@ import (
 	"baoco/app/paymentcode"
 )
 
-// codesData is the page of the patterns of payment codes.
 type codesData struct {
 	pageParts
 	Rows []codeRow
@@ -26,7 +25,6 @@ type codeRow struct {
 	Remove confirmation
 }
 
-// codeForm is the form of a pattern as it was entered.
 type codeForm struct{ Prefix, Least, Most, Alphabet string }
 
 var newCodeForm = codeForm{Least: "6", Alphabet: string(paymentcode.Digits)}

@@ -374,10 +374,8 @@ func (s *Server) createCounterLink(v *visit) (err error) {
 		return s.showSettings(v, "counters", form, err)
 	}
 	page := secretPage{
-		Lead: app.Text{
-			EN: "Open this link on the tablet. Anyone who has it can see money coming in, and nothing else, until you revoke it.",
-			VI: "Mở đường dẫn này trên máy tính bảng. Ai có đường dẫn đều xem được tiền vào (và chỉ tiền vào) cho đến khi bạn thu hồi.",
-		}.In(v.Lang),
+		Lead: app.Text{EN: "Open this link on the tablet. Anyone who has it can see money coming in, and nothing else, until you revoke it.",
+			VI: "Mở đường dẫn này trên máy tính bảng. Ai có đường dẫn đều xem được tiền vào (và chỉ tiền vào) cho đến khi bạn thu hồi."}.In(v.Lang),
 		Label: app.Text{EN: "Link", VI: "Đường dẫn"}.In(v.Lang), Address: s.givenAddress(v, link.Path(token), target.ReachNetwork),
 		Back: v.next("/settings"),
 	}
@@ -404,7 +402,6 @@ func (s *Server) counterRevocation(v *visit, l payment.CounterLink) confirmation
 	}
 }
 
-// pageCounter is the link that the path names.
 func (s *Server) pageCounter(v *visit) (payment.CounterLink, error) {
 	links, err := s.Services.Payments.CounterLinks(v.Context(), v.account.ID)
 	return named(v, links, err, func(l payment.CounterLink) int64 { return l.ID }, payment.ErrNoCounterLink)

@@ -9,11 +9,16 @@
 // of Service, and ends with [Server.render]. A template gets a view: its Data is
 // the struct, its methods are the words of the visitor's language.
 //
+// Names say what they are: bankForm is the form of a bank account as it was entered, bankData
+// what its page shows, pageBank finds the bank account that the path names, and showBank
+// shows its page, whose last argument is why what was sent is refused; nil: it isn't.
+//
 // An action is a POST that makes one call of Service, the same as the API and the
 // command line make, and ends with [Server.redirect] to a page, which says once
 // what was done. If the rules refuse it, the handler gives the error to the
 // function that shows the form, which gives it to [Server.render]: so the
-// visitor finds their form again and reads what is wrong (form.go). What can't be
+// visitor finds their form again and reads what is wrong (form.go). Of what the path names,
+// the table says which function that is (page.go). What can't be
 // undone is a confirmation (form.go). What must not be done twice, or shows a
 // secret, counts once (once.go).
 //
@@ -278,7 +283,6 @@ func (s *Server) Refuse(w http.ResponseWriter, r *http.Request, err error) {
 	s.withSession(s.visiting(page{handle: func(*Server, *visit) error { return err }}, 0)).ServeHTTP(w, r)
 }
 
-// errorData is the page of an error.
 type errorData struct {
 	Status    int
 	RequestID string

@@ -10,7 +10,6 @@ import (
 	"baoco/app/payment"
 )
 
-// dayData is the page of a day.
 type dayData struct {
 	app.DayBook
 	Banks    []bankDay

@@ -15,7 +15,6 @@ import (
 	"baoco/app/delivery"
 )
 
-// deliveryData is the page of one delivery.
 type deliveryData struct {
 	delivery.Details
 	Steps []deliveryStep // oldest first
@@ -46,14 +45,10 @@ type deliveryStep struct {
 	Bar         []phase
 }
 
-// stepView is an attempt as its template gets it.
-type stepView struct {
-	view
-	Step deliveryStep
-}
-
 // Attempt is for templates.
-func (v view) Attempt(step deliveryStep) stepView { return stepView{v, step} }
+func (v view) Attempt(step deliveryStep) partView[deliveryStep] {
+	return partView[deliveryStep]{v, step}
+}
 
 // phase is one part of an attempt's time, and where it stands in a bar of 1,000
 // units.
@@ -64,7 +59,6 @@ type phase struct {
 	Class    string
 }
 
-// pageDelivery is the page of the delivery that the path names.
 func (s *Server) pageDelivery(v *visit) (deliveryData, error) {
 	d, err := s.Services.Deliveries.DeliveryDetails(v.Context(), v.account.ID, v.pathID(), delivery.UserAgent(s.Version), v.now)
 	return deliveryData{Details: d}, err
@@ -72,7 +66,6 @@ func (s *Server) pageDelivery(v *visit) (deliveryData, error) {
 
 func deliveryPath(id int64) string { return "/deliveries/" + strconv.FormatInt(id, 10) }
 
-// showDelivery shows the page. wrong is why a resend was refused.
 func (s *Server) showDelivery(v *visit, data deliveryData, wrong error) error {
 	for i, call := range data.Calls {
 		step := v.step(call)

@@ -111,7 +111,6 @@ func (eventsData) States() []inbound.Outcome { return eventStates }
 // their repeats.
 const mostCompared = 50
 
-// eventData is the page of an event.
 type eventData struct {
 	inbound.Event
 	Unassigned int // how many items are unassigned
@@ -214,7 +213,6 @@ type linkForm struct {
 	Bank, AccountNumber, AccountName, Notify string
 }
 
-// pageEvent is the event that the path names.
 func (s *Server) pageEvent(v *visit) (eventData, error) { return s.eventData(v, v.pathID()) }
 
 func (s *Server) eventData(v *visit, id int64) (eventData, error) {
@@ -248,7 +246,6 @@ func suggestLink(items []inbound.Item) (form linkForm) {
 	return form
 }
 
-// showEvent shows the page of an event. wrong is why an action was refused.
 func (s *Server) showEvent(v *visit, data eventData, wrong error) error {
 	for _, i := range data.Items {
 		switch i.State {

@@ -29,7 +29,6 @@ type shownStep struct {
 // Content is the step where it isn't done.
 func (step shownStep) Content(page view) (template.HTML, error) { return step.write(page) }
 
-// guideData is the page.
 type guideData struct {
 	Steps    shownSteps
 	Webhooks []guideWebhook
@@ -203,10 +202,8 @@ func (s *Server) testPayment(v *visit) error {
 		return err
 	}
 	if len(hooks) == 0 {
-		return s.redirect(v, guidePath+"#test", app.Text{
-			EN: "Test sent to the open counter screens. No webhook is turned on.",
-			VI: "Đã gửi thử đến các màn hình quầy đang mở. Chưa có webhook nào đang bật.",
-		})
+		return s.redirect(v, guidePath+"#test", app.Text{EN: "Test sent to the open counter screens. No webhook is turned on.",
+			VI: "Đã gửi thử đến các màn hình quầy đang mở. Chưa có webhook nào đang bật."})
 	}
 	return s.redirect(v, guidePath+"#test", app.Textf(
 		"Test on its way to the counter screens and to webhooks: %d. Each webhook shows how it went.",

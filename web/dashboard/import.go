@@ -205,10 +205,8 @@ func importRejection(outcome inbound.Outcome, e inbound.Incoming) app.Text {
 		return app.Text{EN: "This transaction number is already recorded with a different amount, direction or account.",
 			VI: "Mã giao dịch này đã được ghi nhận với số tiền, loại giao dịch hoặc tài khoản khác."}
 	case outcome == inbound.OutcomeMayBeRepeat:
-		return app.Text{
-			EN: "This may be the same money as a recorded transaction: the inbound log keeps it until you say which.",
-			VI: "Có thể trùng với giao dịch đã ghi nhận: lịch sử nhận giữ lại để bạn xác nhận.",
-		}
+		return app.Text{EN: "This may be the same money as a recorded transaction: the inbound log keeps it until you say which.",
+			VI: "Có thể trùng với giao dịch đã ghi nhận: lịch sử nhận giữ lại để bạn xác nhận."}
 	case outcome == inbound.OutcomeUnassigned && e.AccountNumber == "":
 		return app.Text{EN: "The row does not name a bank account.", VI: "Dòng này không nêu tài khoản ngân hàng."}
 	case outcome == inbound.OutcomeUnassigned:

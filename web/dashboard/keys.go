@@ -8,7 +8,6 @@ import (
 	"baoco/app/access"
 )
 
-// keyForm is the form of a new API key as it was entered.
 type keyForm struct {
 	Name    string
 	Scope   access.Scope
@@ -105,10 +104,8 @@ func (s *Server) createKey(v *visit) (err error) {
 	if err != nil {
 		return s.showKeys(v, form, err)
 	}
-	lead := app.Text{
-		EN: "Store this key where your program keeps its secrets. Anyone who has it can use the API of this account.",
-		VI: "Hãy lưu khoá này ở nơi an toàn trong chương trình của bạn. Ai có khoá đều dùng được API của tài khoản này.",
-	}
+	lead := app.Text{EN: "Store this key where your program keeps its secrets. Anyone who has it can use the API of this account.",
+		VI: "Hãy lưu khoá này ở nơi an toàn trong chương trình của bạn. Ai có khoá đều dùng được API của tài khoản này."}
 	example := "curl -H 'Authorization: Bearer " + key + "' " + s.address(v, "/api/v1/transactions")
 	if k.Scope == access.ScopeListen { // the API refuses it everywhere else
 		lead.EN = "Store this key where baoco listen finds it. Anyone who has it can follow the transactions of this account."
@@ -122,7 +119,6 @@ func (s *Server) createKey(v *visit) (err error) {
 	})
 }
 
-// pageKey is the key that the path names.
 func (s *Server) pageKey(v *visit) (access.APIKey, error) {
 	keys, err := s.keys(v)
 	return named(v, keys, err, func(k access.APIKey) int64 { return k.ID }, access.ErrNoAPIKey)

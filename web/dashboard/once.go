@@ -45,8 +45,6 @@ func (s *Server) readSentForm(v *visit, p page) bool {
 }
 
 func (s *Server) formExpired(v *visit) error {
-	return s.redirect(v, v.form.page, app.Text{
-		EN: "This form has expired, so nothing was done. Please fill it in again.",
-		VI: "Biểu mẫu đã hết hạn nên chưa có gì được thực hiện. Vui lòng điền lại.",
-	})
+	return s.redirect(v, v.form.page, app.Text{EN: "This form has expired, so nothing was done. Please fill it in again.",
+		VI: "Biểu mẫu đã hết hạn nên chưa có gì được thực hiện. Vui lòng điền lại."})
 }

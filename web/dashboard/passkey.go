@@ -32,10 +32,8 @@ func placeOf(v *visit) passkeyPlace {
 			VI: "Passkey cần tên miền: hãy mở trang quản lý bằng tên như shop.vn thay vì địa chỉ IP của máy.",
 		}}
 	}
-	return passkeyPlace{place, app.Text{
-		EN: "Passkeys need https: browsers allow none on a page whose address begins with http.",
-		VI: "Passkey cần https: trình duyệt không cho dùng passkey trên trang có địa chỉ bắt đầu bằng http.",
-	}}
+	return passkeyPlace{place, app.Text{EN: "Passkeys need https: browsers allow none on a page whose address begins with http.",
+		VI: "Passkey cần https: trình duyệt không cho dùng passkey trên trang có địa chỉ bắt đầu bằng http."}}
 }
 
 // usablePlace is an error where there can be no passkeys.
@@ -134,7 +132,6 @@ func (s *Server) addPasskey(v *visit) error {
 	return s.showRecoveryCodes(v, codes)
 }
 
-// passkeyData is the page of one passkey.
 type passkeyData struct {
 	Refused string // the form that was refused
 	Passkey access.Passkey
@@ -143,7 +140,6 @@ type passkeyData struct {
 
 func passkeyPath(id int64) string { return passkeysPath + "/" + strconv.FormatInt(id, 10) }
 
-// pagePasskey finds the passkey of the visitor that the path names.
 func (s *Server) pagePasskey(v *visit) (access.Passkey, error) {
 	list, err := s.Services.Access.Passkeys(v.Context(), v.user.ID)
 	return named(v, list, err, func(p access.Passkey) int64 { return p.ID }, access.ErrNoPasskey)

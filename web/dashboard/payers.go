@@ -8,7 +8,6 @@ import (
 	"baoco/app/payer"
 )
 
-// payerData is the page of one payer.
 type payerData struct {
 	payer.Payer
 	payer.History

@@ -16,7 +16,6 @@ import (
 
 func paymentPath(id int64) string { return "/payments/" + strconv.FormatInt(id, 10) }
 
-// paymentsData is the list of the payment requests.
 type paymentsData struct {
 	filters
 	Pages      pages
@@ -91,7 +90,6 @@ func (w words) PaymentClass(s app.PaymentStatus) string {
 // StatusOf is the status of a payment request now.
 func (w words) StatusOf(r payment.Request) app.PaymentStatus { return r.Status(w.now) }
 
-// paymentForm is the form of a payment request as it was entered.
 type paymentForm struct {
 	Amount, BankAccountID, Reference, Code, Expires, ReturnURL string
 	ReceivingNumber                                            string
@@ -164,7 +162,6 @@ func (s *Server) createPayment(v *visit) (err error) {
 	return s.redirect(v, paymentPath(r.ID), app.Text{EN: "The payment request was created.", VI: "Đã tạo yêu cầu thanh toán."})
 }
 
-// paymentData is the page of a payment request.
 type paymentData struct {
 	payment.Request
 	Status    app.PaymentStatus
@@ -176,7 +173,6 @@ type paymentData struct {
 	Ask       confirmation // before it is cancelled
 }
 
-// pagePayment is the payment request that the path names.
 func (s *Server) pagePayment(v *visit) (payment.Request, error) {
 	return s.Services.Payments.PaymentRequest(v.Context(), v.account.ID, v.pathID())
 }
@@ -195,7 +191,6 @@ func (s *Server) seenOf(v *visit, r payment.Request) (payment.Request, error) {
 	return r, err
 }
 
-// showPayment shows the page. refused is why an action was refused.
 func (s *Server) showPayment(v *visit, r payment.Request, refused error) error {
 	r, err := s.seenOf(v, r)
 	if err != nil {

@@ -56,7 +56,6 @@ func (s *Server) periodAsked(v *visit) (book.Period, error) {
 	return p, err
 }
 
-// showRevenue shows the page. refused is why the form of a rule is.
 func (s *Server) showRevenue(v *visit, form book.Rule, refused error) error {
 	d := revenueData{Periods: book.Periods(app.DayOf(v.now, v.zone)), Form: form, Not: v.URL.Query().Get("show") == "not"}
 	var wrong, err error

@@ -11,7 +11,6 @@ import (
 
 func shiftPath(id int64) string { return "/shifts/" + strconv.FormatInt(id, 10) }
 
-// shiftsData is the list of the shifts.
 type shiftsData struct {
 	Pages pages
 	Rows  []payment.Shift
@@ -66,7 +65,6 @@ func (v *visit) mayClose(shift payment.Shift) bool {
 	return shift.UserID == v.user.ID || v.may(ownerOnly)
 }
 
-// showShift shows a shift. wrong is why it wasn't closed.
 func (s *Server) showShift(v *visit, data shiftData, wrong error) (err error) {
 	data.MayClose = data.ClosedAt.IsZero() && v.mayClose(data.Shift)
 	if data.Closing, err = s.Services.Payments.ShiftClosing(v.Context(), v.account.ID, data.ID, v.now); err != nil {

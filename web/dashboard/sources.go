@@ -33,10 +33,8 @@ func (s *Server) providerGroups() []providerGroup {
 			VI: "Đang dùng dịch vụ nào thì chọn dịch vụ đó, chưa có thì bắt đầu với SePay. Phí theo bảng giá của từng dịch vụ.",
 		}},
 		inbound.PhoneApps: {Title: app.Text{EN: "Bank SMS through a phone app", VI: "SMS ngân hàng, qua ứng dụng trên điện thoại"},
-			Hint: app.Text{
-				EN: "No contract: an Android phone passes on the bank’s messages. The bank may charge for its SMS.",
-				VI: "Không cần hợp đồng: một điện thoại Android chuyển tiếp tin của ngân hàng. Ngân hàng có thể thu phí SMS.",
-			}},
+			Hint: app.Text{EN: "No contract: an Android phone passes on the bank’s messages. The bank may charge for its SMS.",
+				VI: "Không cần hợp đồng: một điện thoại Android chuyển tiếp tin của ngân hàng. Ngân hàng có thể thu phí SMS."}},
 		inbound.OwnPrograms: {Title: app.Text{EN: "Your own program", VI: "Chương trình của bạn"}, Hint: app.Text{
 			EN: "For developers; costs nothing.", VI: "Dành cho lập trình viên, không mất phí.",
 		}},
@@ -117,7 +115,6 @@ var pollFaults = map[inbound.PollFault]app.Text{
 // PollFault says why a provider's list couldn't be read.
 func (w words) PollFault(f inbound.PollFault) string { return pollFaults[f].In(w.Lang) }
 
-// sourceData is the page of a source.
 type sourceData struct {
 	sourceRow
 	BankAccount app.BankAccount // zero: all, or one that is no longer linked
@@ -130,7 +127,6 @@ type sourceData struct {
 // TakesSenders tells whether further senders can be allowed.
 func (d sourceData) TakesSenders() bool { return slices.Contains(d.Kind.Options, inbound.OptionSender) }
 
-// pageSource is the source that the path names.
 func (s *Server) pageSource(v *visit) (inbound.SourceHealth, error) {
 	return s.Services.Inbound.SourceHealth(v.Context(), v.account.ID, v.pathID())
 }
@@ -243,10 +239,8 @@ func (s *Server) allowSender(v *visit, src inbound.SourceHealth) error {
 	case event.ID != 0:
 		return nil
 	}
-	return s.redirect(v, sourcePath(src.ID), app.Text{
-		EN: "Sender allowed. Reprocess the messages that were rejected because of it.",
-		VI: "Đã cho phép người gửi. Hãy xử lý lại các tin đã bị từ chối vì người gửi này.",
-	})
+	return s.redirect(v, sourcePath(src.ID), app.Text{EN: "Sender allowed. Reprocess the messages that were rejected because of it.",
+		VI: "Đã cho phép người gửi. Hãy xử lý lại các tin đã bị từ chối vì người gửi này."})
 }
 
 // setSourceKey gives a source the API key of its provider.

@@ -75,7 +75,6 @@ type streamForm struct {
 	Prefixes                                        []string
 }
 
-// readStreamForm reads the form that was sent.
 func readStreamForm(v *visit) (form streamForm, in stream.Create, err error) {
 	form = streamForm{
 		Name: v.PostFormValue("name"), URL: strings.TrimSpace(v.PostFormValue("url")), Topic: strings.TrimSpace(v.PostFormValue("topic")),
@@ -157,7 +156,6 @@ func (s *Server) showStreamSecret(v *visit, st stream.Stream, secret string, mad
 	})
 }
 
-// pageStream is the stream that the path names.
 func (s *Server) pageStream(v *visit) (stream.Stream, error) {
 	return s.Services.Streams.Stream(v.Context(), v.account.ID, v.pathID())
 }
@@ -166,7 +164,6 @@ func (s *Server) streamSecretFile(v *visit, st stream.Stream) error {
 	return v.sendSecret("stream", st.ID)
 }
 
-// showStream shows the page. refused is why an action was refused.
 func (s *Server) showStream(v *visit, st stream.Stream, refused error) error {
 	banks, err := s.Services.Ledger.BankAccounts(v.Context(), v.account.ID)
 	if err != nil {

@@ -27,7 +27,6 @@ type namedSource struct {
 // systemPage is for the operator only. For other owners the page doesn't exist.
 func (s *Server) systemPage(v *visit) error { return s.showSystem(v, nil) }
 
-// showSystem shows the page. wrong is why a time of daily backups is refused.
 func (s *Server) showSystem(v *visit, wrong error) (err error) {
 	if !v.operator() {
 		return wire.ErrNothingHere()

@@ -37,7 +37,6 @@ type tillData struct {
 	MayBeRepeats int64 // received items that may be money which is recorded already
 }
 
-// tillForm is the form of a bill as it was entered.
 type tillForm struct{ Amount, BankAccountID string }
 
 // Keys are those of the keypad, but for the one that deletes.
@@ -108,7 +107,6 @@ func (s *Server) seenBill(v *visit, r payment.Request) (payment.Request, error) 
 	return r, err
 }
 
-// pageBill is the bill that the path names.
 func (s *Server) pageBill(v *visit) (payment.Request, error) { return s.bill(v, v.pathID()) }
 
 // showBill shows the bill. wrong is why an action on it was refused: then it is read again.
@@ -337,7 +335,7 @@ func (c *counterStream) sendBills() error {
 		state += billState(r, now) + offersState(offers[r.ID]) + ";"
 	}
 	if state != c.till.list {
-		list := billView[[]billRow]{c.view(c.v, "till", app.Text{}, nil), billRows(bills, offers)}
+		list := partView[[]billRow]{c.view(c.v, "till", app.Text{}, nil), billRows(bills, offers)}
 		list.words = c.v.at(now)
 		if err := c.stream.part("bills", "bills", "", list); err != nil {
 			return err
@@ -363,13 +361,7 @@ func (c *counterStream) sendBills() error {
 	return err
 }
 
-// billView is what the templates of a bill get.
-type billView[T any] struct {
-	view
-	Of T
-}
-
-func (s *Server) billView(v *visit, r payment.Request, now time.Time) (page billView[*billData], err error) {
+func (s *Server) billView(v *visit, r payment.Request, now time.Time) (page partView[*billData], err error) {
 	if page.Of, err = s.billData(r, now); err != nil {
 		return page, err
 	}

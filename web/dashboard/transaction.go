@@ -33,7 +33,6 @@ type noteForm struct{ Seen, Text string }
 
 func transactionPath(id int64) string { return "/transactions/" + strconv.FormatInt(id, 10) }
 
-// pageTransaction is the page of the transaction that the path names.
 func (s *Server) pageTransaction(v *visit) (transactionData, error) {
 	t, err := s.transactionOf(v, v.pathID())
 	return transactionData{Row: transactionRow{Transaction: t}, Form: noteForm{t.Note, t.Note}}, err

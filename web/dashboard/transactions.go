@@ -94,17 +94,12 @@ type dayRows struct {
 	Rows []transactionRow
 }
 
-// rowView is one row of a list of transactions, dayView the row above those of a
-// day, rowsView all of them. Filtered says that there may be others.
+// rowView is one row of a list of transactions, and rowsView all of them. Filtered says that
+// there may be others.
 type rowView struct {
 	words
 	Row  transactionRow
 	Tick bool // it can be ticked
-}
-
-type dayView struct {
-	words
-	Of dayRows
 }
 
 type rowsView struct {
@@ -119,7 +114,7 @@ func (v view) Rows(days []dayRows, filtered bool) rowsView { return rowsView{v, 
 func (v view) Ticked(days []dayRows, filtered bool) rowsView {
 	return rowsView{v, days, filtered, true}
 }
-func (v rowsView) Day(day dayRows) dayView { return dayView{v.words, day} }
+func (v rowsView) Day(day dayRows) partView[dayRows] { return partView[dayRows]{v.view, day} }
 
 func (v rowsView) Row(row transactionRow) rowView {
 	if !may(v.User.Role, seeMoney) {

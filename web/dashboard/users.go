@@ -206,7 +206,6 @@ func (s *Server) limitUser(v *visit, u *access.User) error {
 		v.limitText(v.user.Role, changed.Limit, banks)))
 }
 
-// pageUser finds the user that the path names.
 func (s *Server) pageUser(v *visit) (access.User, error) {
 	users, err := s.Services.Access.Users(v.Context(), v.account.ID)
 	return named(v, users, err, func(u access.User) int64 { return u.ID }, access.ErrNoUser)

@@ -119,6 +119,12 @@ func (s *Server) layOut(v *visit, status int, name string, page view) (err error
 	return s.write(v, status, "layout", page)
 }
 
+// partView is what a template gets that is about something on the page.
+type partView[T any] struct {
+	view
+	Of T
+}
+
 // part makes a part of a page. sent is the form of the part that was refused, as it was
 // entered; nil: none was.
 type part func(s *Server, v *visit, page view, sent any) (template.HTML, error)

@@ -29,7 +29,6 @@ func (d webhookData) Failing() bool {
 	return d.IsActive && d.Health.FailedInRow >= alert.WorryingFailures
 }
 
-// showWebhook shows the page. refused is why an action was refused.
 func (s *Server) showWebhook(v *visit, hook delivery.Webhook, refused error) (err error) {
 	data := webhookData{webhookRow: webhookRow{Webhook: hook}, Receivers: receivers(hook, "", v.Lang)}
 	if data.Health, err = s.Services.Deliveries.WebhookHealth(v.Context(), v.account.ID, hook.ID, v.now); err != nil {

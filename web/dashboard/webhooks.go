@@ -55,7 +55,6 @@ func (s *Server) webhooksPage(v *visit) error {
 	return s.render(v, nil, pageHead{"webhooks", "webhooks", app.Text{EN: "Webhooks", VI: "Webhook"}}, data)
 }
 
-// webhookForm is the form of a webhook as it was entered.
 type webhookForm struct {
 	ID              int64 // 0: a new one
 	Name, URL, Type string
@@ -91,7 +90,6 @@ func (f *webhookForm) fillScript(v *visit) {
 	f.Script = delivery.SheetScript(f.Secret, v.Lang)
 }
 
-// readWebhookForm reads the form that was sent.
 func readWebhookForm(v *visit) (form webhookForm, in delivery.WebhookCreate, err error) {
 	form = webhookForm{
 		Name: v.PostFormValue("name"), URL: strings.TrimSpace(v.PostFormValue("webhook_url")), Type: v.PostFormValue("type"),
@@ -277,7 +275,6 @@ func (s *Server) secretFile(v *visit, hook delivery.Webhook) error {
 	return v.sendSecret("webhook", hook.ID)
 }
 
-// pageWebhook is the webhook that the path names.
 func (s *Server) pageWebhook(v *visit) (delivery.Webhook, error) {
 	return s.Services.Deliveries.Webhook(v.Context(), v.account.ID, v.pathID())
 }

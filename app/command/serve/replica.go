@@ -156,10 +156,8 @@ func (r *ReplicaChecker) keyLacks(ctx context.Context, objects replica.Objects) 
 	}
 	own, err := r.Store.Key()
 	if id, _ := replica.SealedKeyID(sealed); id != replica.KeyID(own) {
-		lacks = app.Text{
-			EN: "The sealed key beside the replica isn’t that of this database. Run: baoco replica seal-key.",
-			VI: "Tệp khoá đã mã hoá cạnh bản sao ngoài máy không phải của cơ sở dữ liệu này. Hãy chạy: baoco replica seal-key.",
-		}
+		lacks = app.Text{EN: "The sealed key beside the replica isn’t that of this database. Run: baoco replica seal-key.",
+			VI: "Tệp khoá đã mã hoá cạnh bản sao ngoài máy không phải của cơ sở dữ liệu này. Hãy chạy: baoco replica seal-key."}
 	}
 	r.seen.sealed = true
 	return lacks, err
@@ -218,10 +216,8 @@ func nothingToCheck(ctx context.Context, c replica.Config) (why app.Text, err er
 	}
 	held, err := replica.CopyOf(ctx, objects, c.Epoch)
 	if err == nil && held.Objects == 0 {
-		why = app.Text{
-			EN: "Nothing has been copied yet. See whether Litestream runs: systemctl status baoco-litestream.",
-			VI: "Chưa có gì được chép. Hãy kiểm tra Litestream: systemctl status baoco-litestream.",
-		}
+		why = app.Text{EN: "Nothing has been copied yet. See whether Litestream runs: systemctl status baoco-litestream.",
+			VI: "Chưa có gì được chép. Hãy kiểm tra Litestream: systemctl status baoco-litestream."}
 	}
 	return why, err
 }
