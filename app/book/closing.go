@@ -25,7 +25,7 @@ func (s *Service) Close(ctx context.Context, accountID int64, p Period, by strin
 }
 
 // ErrNoneClosed refuses to open books that aren't closed.
-var ErrNoneClosed = app.Refused(app.CodeConflict, app.Text{EN: "No book is closed.", VI: "Chưa chốt sổ nào."})
+var ErrNoneClosed = app.Conflict("No book is closed.", "Chưa chốt sổ nào.")
 
 // LastClosing is the closing that OpenBooks takes back. ErrNoneClosed.
 func (s *Service) LastClosing(ctx context.Context, accountID int64) (last Closing, err error) {
@@ -37,8 +37,8 @@ func (s *Service) LastClosing(ctx context.Context, accountID int64) (last Closin
 }
 
 // ErrOtherClosing refuses to take back another closing than the one that was shown.
-var ErrOtherClosing = app.Refused(app.CodeConflict, app.Text{EN: "The last closing is another one by now. Nothing was opened.",
-	VI: "Lần chốt sổ gần nhất nay đã khác. Chưa mở lại sổ nào."})
+var ErrOtherClosing = app.Conflict("The last closing is another one by now. Nothing was opened.",
+	"Lần chốt sổ gần nhất nay đã khác. Chưa mở lại sổ nào.")
 
 // SetHeading writes what stands above the books that aren't closed.
 func (s *Service) SetHeading(ctx context.Context, accountID int64, h Heading) error {

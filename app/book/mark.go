@@ -28,24 +28,14 @@ const (
 // NotRevenue are the kinds of money in that is no revenue.
 var NotRevenue = []Kind{Loan, OwnMoney, Refund, Transfer, Other}
 
-// Name names a kind for people.
-func (k Kind) Name() app.Text {
-	switch k {
-	case Revenue:
-		return app.Text{EN: "Revenue", VI: "Doanh thu"}
-	case Loan:
-		return app.Text{EN: "Loan", VI: "Tiền vay"}
-	case OwnMoney:
-		return app.Text{EN: "Own money", VI: "Tiền của chủ"}
-	case Refund:
-		return app.Text{EN: "Refund", VI: "Tiền được hoàn lại"}
-	case Transfer:
-		return app.Text{EN: "Between own accounts", VI: "Chuyển giữa tài khoản của mình"}
-	case Other:
-		return app.Text{EN: "Other", VI: "Khoản khác"}
-	}
-	return app.Text{}
+var kindNames = map[Kind]app.Text{
+	Revenue: {EN: "Revenue", VI: "Doanh thu"}, Loan: {EN: "Loan", VI: "Tiền vay"}, OwnMoney: {EN: "Own money", VI: "Tiền của chủ"},
+	Refund: {EN: "Refund", VI: "Tiền được hoàn lại"}, Transfer: {EN: "Between own accounts", VI: "Chuyển giữa tài khoản của mình"},
+	Other: {EN: "Other", VI: "Khoản khác"},
 }
+
+// Name names a kind for people.
+func (k Kind) Name() app.Text { return kindNames[k] }
 
 // CheckKind refuses what is no kind of money that is no revenue.
 func CheckKind(field string, k Kind, bad *app.Invalid) {
@@ -73,10 +63,9 @@ func checkNote(field, text string, bad *app.Invalid) string {
 
 // Errors of marks.
 var (
-	ErrNotMoneyIn = app.Refused(app.CodeConflict, app.Text{EN: "Only money in can be revenue or not.",
-		VI: "Chỉ tiền vào mới phân biệt là doanh thu hay không."})
-	ErrClosed = app.Refused(app.CodeConflict, app.Text{EN: "This is in a closed book, so it can’t be changed. Open the book again first.",
-		VI: "Khoản này thuộc sổ đã chốt nên không sửa được. Hãy mở lại sổ trước."})
+	ErrNotMoneyIn = app.Conflict("Only money in can be revenue or not.", "Chỉ tiền vào mới phân biệt là doanh thu hay không.")
+	ErrClosed     = app.Conflict("This is in a closed book, so it can’t be changed. Open the book again first.",
+		"Khoản này thuộc sổ đã chốt nên không sửa được. Hãy mở lại sổ trước.")
 	// ErrCashOfShop refuses to change the cash to somebody who is limited to some of the money.
 	ErrCashOfShop = app.Refused(app.CodeForbidden, app.Text{EN: "Cash is of the whole shop: ask the owner to enter it.",
 		VI: "Tiền mặt là của cả cửa hàng: hãy nhờ chủ cửa hàng nhập."})

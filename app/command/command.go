@@ -97,13 +97,8 @@ func printFirstHour(c *cli.Context) {
 func versionCommand() *cli.Command {
 	return &cli.Command{
 		Name: "version", Usage: "print the version and the commit of which it was built", Description: terminal.Example("baoco version"),
-		Flags: []cli.Flag{terminal.OutputFlag},
-		Action: func(c *cli.Context) error {
-			if err := terminal.NoArguments(c); err != nil {
-				return err
-			}
-			return printVersion(c)
-		},
+		Flags:  []cli.Flag{terminal.OutputFlag},
+		Action: terminal.WithoutArguments(printVersion),
 	}
 }
 
@@ -127,12 +122,9 @@ func openAPICommand() *cli.Command {
 		Name: "openapi", Usage: "print the description of the HTTP API (OpenAPI 3.1), in YAML or JSON",
 		Description: terminal.Example("baoco openapi > openapi.yaml", "baoco openapi -o json > openapi.json"),
 		Flags:       []cli.Flag{terminal.OutputFlag},
-		Action: func(c *cli.Context) error {
-			if err := terminal.NoArguments(c); err != nil {
-				return err
-			}
+		Action: terminal.WithoutArguments(func(c *cli.Context) error {
 			return terminal.Output(c, json.RawMessage(api.OpenAPIJSON(serve.Version)),
 				func(w io.Writer) { _, _ = w.Write(api.OpenAPI(serve.Version)) })
-		},
+		}),
 	}
 }

@@ -65,13 +65,10 @@ func completionCommand() *cli.Command {
 	} {
 		command.Subcommands = append(command.Subcommands, &cli.Command{
 			Name: shell, Usage: "print the script for " + shell, Description: terminal.Example(install),
-			Action: func(c *cli.Context) error {
-				if err := terminal.NoArguments(c); err != nil {
-					return err
-				}
+			Action: terminal.WithoutArguments(func(c *cli.Context) error {
 				_, _ = io.WriteString(c.App.Writer, completionScripts[shell])
 				return nil
-			},
+			}),
 		})
 	}
 	return command

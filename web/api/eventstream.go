@@ -3,6 +3,7 @@ package api
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"net/http"
 	"slices"
 	"strconv"
@@ -225,14 +226,9 @@ func (e *eventStream) sendNext(newest delivery.NewestIDs) error {
 
 // removedJSON is the schema RemovedTransactions of openapi.yaml.
 func removedJSON(ids []int64) []byte {
-	b := []byte(`{"removed":[`)
-	for i, id := range ids {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(strconv.AppendInt(append(b, '"'), id, 10), '"')
-	}
-	return append(b, "]}"...)
+	texts := All(ids, func(id int64) string { return strconv.FormatInt(id, 10) })
+	b, _ := json.Marshal(map[string][]string{"removed": texts}) // texts can be encoded
+	return b
 }
 
 type nextEvents struct {

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -108,15 +109,8 @@ func (q *Request) readBody(rule bodyRule) error {
 }
 
 func checkMediaType(h http.Header) error {
-	encoding := h.Get("Content-Encoding")
-	contentType := h.Get("Content-Type")
-	if contentType != "" {
-		media, _, err := mime.ParseMediaType(contentType)
-		if err != nil || media != "application/json" {
-			encoding = "other"
-		}
-	}
-	if encoding != "" && encoding != "identity" {
+	media, _, err := mime.ParseMediaType(cmp.Or(h.Get("Content-Type"), "application/json"))
+	if err != nil || media != "application/json" || cmp.Or(h.Get("Content-Encoding"), "identity") != "identity" {
 		return app.Refused(app.CodeUnsupportedMedia, app.Text{EN: "The request body must be plain application/json.",
 			VI: "Nội dung yêu cầu phải là application/json, không nén."})
 	}

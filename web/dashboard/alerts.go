@@ -362,8 +362,7 @@ func (s *Server) setPayments(v *visit) (err error) {
 	feed := alert.PaymentFeed{On: v.PostFormValue("on") == "1", Type: app.Direction(v.PostFormValue("type")),
 		Content: v.PostFormValue("content") == "1"}
 	feed.Least = app.ReadShortAmountBound("min_amount", least, true, &bad)
-	feed.BankAccountID, err = readBankAccountID(v.PostFormValue("bank_account_id"))
-	bad.Merge(err)
+	feed.BankAccountID = readBankAccountID(v.PostFormValue("bank_account_id"), &bad)
 	if err = bad.Err(); err == nil {
 		err = s.Services.Alerts.SetPaymentFeed(v.Context(), v.account.ID, medium, feed)
 	}

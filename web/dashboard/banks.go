@@ -271,24 +271,21 @@ func (s *Server) linkBank(v *visit) error {
 }
 
 // readBankAccountID reads the choice of a bank account in a form; 0: none.
-func readBankAccountID(text string) (int64, error) {
+func readBankAccountID(text string, bad *app.Invalid) int64 {
 	id, found := wire.ParseID(text)
 	if text != "" && !found {
-		return 0, app.ErrUnknownBankAccountID
+		bad.Merge(app.ErrUnknownBankAccountID)
 	}
-	return id, nil
+	return id
 }
 
 // chosenBankAccounts reads the bank accounts that were ticked in a form.
 func (v *visit) chosenBankAccounts() (ids []int64, _ error) {
+	var bad app.Invalid
 	for _, text := range v.PostForm["bank_account_id"] {
-		id, err := readBankAccountID(text)
-		if err != nil {
-			return nil, err
-		}
-		ids = append(ids, id)
+		ids = append(ids, readBankAccountID(text, &bad))
 	}
-	return ids, nil
+	return ids, bad.Err()
 }
 
 // bankAccount finds a bank account of the list. It is zero where none is chosen, or

@@ -360,13 +360,13 @@ func (s *Server) counterRows(v *visit, banks []app.BankAccount) ([]counterRow, e
 	return rows, err
 }
 
-func (s *Server) createCounterLink(v *visit) (err error) {
+func (s *Server) createCounterLink(v *visit) error {
 	form := payment.CounterLinkCreate{Name: v.PostFormValue("name"), ShowsTotal: v.PostFormValue("total") != "",
 		ReceivingNumber: v.PostFormValue("receiving_number"),
 		NewName:         v.newName(), Key: v.form.key}
-	form.BankAccountID, err = readBankAccountID(v.PostFormValue("bank_account_id"))
-	var link payment.CounterLink
-	var token string
+	var bad app.Invalid
+	form.BankAccountID = readBankAccountID(v.PostFormValue("bank_account_id"), &bad)
+	link, token, err := payment.CounterLink{}, "", bad.Err()
 	if err == nil {
 		link, token, err = s.Services.Payments.CreateCounterLink(v.Context(), v.account.ID, form, v.now)
 	}

@@ -182,8 +182,9 @@ func (s *Server) importUpload(v *visit, u upload, data *importData) (*statement.
 			return importRejection(outcome, e).In(v.Lang), nil
 		},
 	}
-	if in.Record.BankAccountID, err = readBankAccountID(data.BankAccountID); err != nil {
-		return nil, err
+	var bad app.Invalid
+	if in.Record.BankAccountID = readBankAccountID(data.BankAccountID, &bad); bad.Err() != nil {
+		return nil, bad.Err()
 	}
 	result, err := in.Run(v.Context(), s.Services.Ledger, s.Services.Inbound)
 	var unclear *statement.UnclearAccountError

@@ -134,7 +134,7 @@ func (s *Server) showNewPayment(v *visit, form paymentForm, wrong error) (err er
 	return s.render(v, wrong, pageHead{"payment_new", "payments", title}, form)
 }
 
-func (s *Server) createPayment(v *visit) (err error) {
+func (s *Server) createPayment(v *visit) error {
 	form := paymentForm{
 		Amount: v.PostFormValue("amount"), BankAccountID: v.PostFormValue("bank_account_id"), Reference: v.PostFormValue("reference"),
 		Code: v.PostFormValue("code"), Expires: v.PostFormValue("expires_in"), ReturnURL: v.PostFormValue("return_url"),
@@ -144,18 +144,13 @@ func (s *Server) createPayment(v *visit) (err error) {
 		ReceivingNumber: form.ReceivingNumber}
 	var bad app.Invalid
 	in.Amount = app.ReadShortAmountBound("amount", form.Amount, false, &bad)
-	if in.BankAccountID, err = readBankAccountID(form.BankAccountID); err != nil {
-		bad.Merge(err)
-	}
+	in.BankAccountID = readBankAccountID(form.BankAccountID, &bad)
 	if minutes, err := strconv.Atoi(form.Expires); err == nil && slices.Contains(expiries, minutes) {
 		in.ExpiresIn = time.Duration(minutes) * time.Minute
 	} else {
 		bad.Add("expires_in", "must be one of the values in the list", "phải là một mục trong danh sách")
 	}
-	if err := bad.Err(); err != nil {
-		return s.showNewPayment(v, form, err)
-	}
-	r, err := s.createRequest(v, in)
+	r, err := s.createRequest(v, in, bad.Err())
 	if err != nil {
 		return s.showNewPayment(v, form, err)
 	}

@@ -102,8 +102,7 @@ func (s *Server) changePhone(v *visit) (err error) {
 		Amounts: v.PostFormValue("amounts") == "1", QuietFrom: v.PostFormValue("quiet_from"), QuietTo: v.PostFormValue("quiet_to"),
 	}}
 	sent.Least = app.ReadShortAmountBound("min_amount", sent.Smallest, true, &bad)
-	sent.BankAccountID, err = readBankAccountID(v.PostFormValue("bank_account_id"))
-	bad.Merge(err)
+	sent.BankAccountID = readBankAccountID(v.PostFormValue("bank_account_id"), &bad)
 	if err = bad.Err(); err == nil {
 		err = s.Services.Alerts.ChangePhone(v.Context(), sent.Phone)
 	}

@@ -105,7 +105,9 @@ func (s *Server) readRules(v *visit, d *revenueData) (err error) {
 // addRule makes a rule about a bank account, or about a text.
 func (s *Server) addRule(v *visit) (err error) {
 	r := book.Rule{Kind: book.Kind(v.PostFormValue("kind")), Text: v.PostFormValue("text")}
-	if r.BankAccountID, err = readBankAccountID(v.PostFormValue("bank_account_id")); err == nil {
+	var bad app.Invalid
+	r.BankAccountID = readBankAccountID(v.PostFormValue("bank_account_id"), &bad)
+	if err = bad.Err(); err == nil {
 		err = s.Services.Books.AddRule(v.Context(), v.account.ID, r)
 	}
 	if err != nil {

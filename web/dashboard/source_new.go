@@ -167,9 +167,7 @@ func (f sourceForm) read() (inbound.SourceAdd, error) {
 		Options: inbound.SourceOptions{Header: f.Header, Username: f.Username, Senders: lines(f.Sender)},
 	}
 	var bad app.Invalid
-	var err error
-	in.BankAccountID, err = readBankAccountID(f.BankAccountID)
-	bad.Merge(err)
+	in.BankAccountID = readBankAccountID(f.BankAccountID, &bad)
 	if f.Takes("map") {
 		in.Options.Map = map[string]string{}
 		for _, line := range lines(f.Map) {

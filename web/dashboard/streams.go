@@ -93,8 +93,7 @@ func readStreamForm(v *visit) (form streamForm, in stream.Create, err error) {
 		}
 		in.Credentials.Password = strings.ReplaceAll(file, "\r\n", "\n") + "\n"
 	}
-	in.BankAccountID, err = readBankAccountID(form.BankAccountID)
-	bad.Merge(err)
+	in.BankAccountID = readBankAccountID(form.BankAccountID, &bad)
 	in.SinceID, err = form.readSince()
 	bad.Merge(err)
 	return form, in, bad.Err()

@@ -175,18 +175,13 @@ func (s *Server) shiftBills(v *visit, userID int64, now time.Time) ([]payment.Re
 	return page.Rows, err
 }
 
-func (s *Server) createBill(v *visit) (err error) {
+func (s *Server) createBill(v *visit) error {
 	form := tillForm{v.PostFormValue("amount"), v.PostFormValue("bank_account_id")}
 	in := payment.RequestCreate{ExpiresIn: payment.BillExpiry, CashierID: v.user.ID}
 	var bad app.Invalid
 	in.Amount = app.ReadShortAmountBound("amount", form.Amount, false, &bad)
-	if in.BankAccountID, err = readBankAccountID(form.BankAccountID); err != nil {
-		bad.Merge(err)
-	}
-	if err := bad.Err(); err != nil {
-		return s.showTill(v, nil, form, err)
-	}
-	r, err := s.createRequest(v, in)
+	in.BankAccountID = readBankAccountID(form.BankAccountID, &bad)
+	r, err := s.createRequest(v, in, bad.Err())
 	if err != nil {
 		return s.showTill(v, nil, form, err)
 	}
@@ -201,8 +196,12 @@ var errTooManyRequests = app.Refused(app.CodeRateLimited, app.Text{
 	VI: "Bạn đã tạo 30 yêu cầu trong một phút. Hãy đợi vài giây rồi thử lại.",
 })
 
-// createRequest makes a payment request that the visitor has typed.
-func (s *Server) createRequest(v *visit, in payment.RequestCreate) (payment.Request, error) {
+// createRequest makes a payment request that the visitor has typed. wrong is what is wrong with
+// that, and is given back.
+func (s *Server) createRequest(v *visit, in payment.RequestCreate, wrong error) (payment.Request, error) {
+	if wrong != nil {
+		return payment.Request{}, wrong
+	}
 	if _, _, may := s.requests.Take(v.user.ID, requestPace, v.now); !may {
 		return payment.Request{}, errTooManyRequests
 	}

@@ -40,7 +40,7 @@ func Command() *cli.Command {
 			&cli.DurationFlag{Name: "duration", Usage: "`TIME` of each phase", Value: 6 * time.Second},
 			terminal.DBFlag, terminal.OutputFlag,
 		},
-		Action: terminal.Interruptible(run),
+		Action: terminal.Interruptible(terminal.WithoutArguments(run)),
 	}
 }
 
@@ -58,7 +58,7 @@ const (
 	latencyRate     = 50                       // calls a second where latency is measured
 )
 
-func run(c *cli.Context) error {
+func run(c *cli.Context) (err error) {
 	b := &bench{duration: c.Duration("duration")}
 	if b.duration < 100*time.Millisecond || b.duration > time.Hour {
 		return terminal.Usagef("--duration must be from 100ms to 1h")
@@ -66,10 +66,6 @@ func run(c *cli.Context) error {
 	secure := c.Bool("https")
 	if secure && (runtime.GOOS == "windows" || runtime.GOOS == "darwin") {
 		return terminal.Usagef("--https needs a system that keeps the certificates it trusts in files")
-	}
-	err := terminal.NoArguments(c)
-	if err != nil {
-		return err
 	}
 	if b.dir, err = os.MkdirTemp(cmp.Or(c.String("dir"), filepath.Dir(c.String("db"))), "baoco-bench-"); err != nil {
 		return terminal.Exit(terminal.ExitDatabase, err)

@@ -41,14 +41,11 @@ func Command() *cli.Command {
 			terminal.Choice(cli.StringFlag{Name: "lang", Usage: "`LANGUAGE` of what it says and of the dashboard, %s",
 				DefaultText: "en, and the dashboard that of the browser"}, app.English, app.Vietnamese),
 		},
-		Action: run,
+		Action: terminal.WithoutArguments(run),
 	}
 }
 
 func run(c *cli.Context) error {
-	if err := terminal.NoArguments(c); err != nil {
-		return err
-	}
 	every := c.Duration("every")
 	if every < 0 {
 		return terminal.Usagef("--every must not be negative")

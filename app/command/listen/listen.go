@@ -44,7 +44,7 @@ func Command() *cli.Command {
 			&cli.StringFlag{Name: "db", Hidden: true},
 			&cli.StringFlag{Name: "account", Hidden: true},
 		},
-		Action: func(c *cli.Context) error {
+		Action: terminal.WithoutArguments(func(c *cli.Context) error {
 			l, err := newListener(c)
 			if err != nil {
 				return err
@@ -55,7 +55,7 @@ func Command() *cli.Command {
 				return err
 			}
 			return nil
-		},
+		}),
 	}
 }
 
@@ -71,9 +71,6 @@ type listener struct {
 }
 
 func newListener(c *cli.Context) (*listener, error) {
-	if err := terminal.NoArguments(c); err != nil {
-		return nil, err
-	}
 	l := &listener{c: c, client: newClient(),
 		sender: courier.NewSender(nil, serve.Version, &http.Transport{DisableKeepAlives: true, DisableCompression: true})}
 	var err error

@@ -35,10 +35,7 @@ func ConfigCommand() *cli.Command {
 			"(set -a; . /etc/default/baoco; baoco config --db /var/lib/baoco/baoco.db)",
 		),
 		Flags: append(flags, terminal.OutputFlag),
-		Action: func(c *cli.Context) error {
-			if err := terminal.NoArguments(c); err != nil {
-				return err
-			}
+		Action: terminal.WithoutArguments(func(c *cli.Context) error {
 			s, fault := readSettings(c)
 			if fault == nil {
 				fault = terminal.CheckChoices(c, Flags())
@@ -50,7 +47,7 @@ func ConfigCommand() *cli.Command {
 				return fault
 			}
 			return err
-		},
+		}),
 	}
 }
 

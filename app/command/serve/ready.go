@@ -24,10 +24,7 @@ func ReadyCommand() *cli.Command {
 			"baoco ready --domain baoco.shop.vn --wait 30s",
 		),
 		Flags: append(flags, serveFlags("listen", "domain", "cert-file")...),
-		Action: func(c *cli.Context) error {
-			if err := terminal.NoArguments(c); err != nil {
-				return err
-			}
+		Action: terminal.WithoutArguments(func(c *cli.Context) error {
 			if _, _, err := net.SplitHostPort(c.String("listen")); err != nil {
 				return terminal.Usagef("--listen must be an address such as %s, not %q", defaultListen, c.String("listen"))
 			}
@@ -44,7 +41,7 @@ func ReadyCommand() *cli.Command {
 				case <-time.After(200 * time.Millisecond):
 				}
 			}
-		},
+		}),
 	}
 }
 

@@ -38,7 +38,7 @@ func UnitCommand() *cli.Command {
 			&cli.StringFlag{Name: "user", Usage: "system `USER` to run as, with its own group", Value: "baoco"},
 			&cli.StringFlag{Name: "binary", Usage: "program `FILE` (default: this one)"},
 		},
-		Action: func(c *cli.Context) error {
+		Action: terminal.WithoutArguments(func(c *cli.Context) error {
 			u, err := readUnit(c)
 			if err != nil {
 				return err
@@ -46,7 +46,7 @@ func UnitCommand() *cli.Command {
 			err = unitFile.Execute(c.App.Writer, u.values())
 			u.printNext(c.App.ErrWriter)
 			return err
-		},
+		}),
 	}
 }
 
@@ -58,9 +58,6 @@ var (
 )
 
 func readUnit(c *cli.Context) (u unit, err error) {
-	if err := terminal.NoArguments(c); err != nil {
-		return u, err
-	}
 	if u.user = c.String("user"); !userName.MatchString(u.user) {
 		return u, terminal.Usagef("--user must be the name of a user of the system, not %q", u.user)
 	}

@@ -76,12 +76,7 @@ func Operating(ctx context.Context, now time.Time) context.Context {
 
 // WithoutArguments is Admin for a command that takes flags only.
 func WithoutArguments(action func(c *cli.Context, s *Session) error) cli.ActionFunc {
-	return Admin(func(c *cli.Context, s *Session) error {
-		if err := terminal.NoArguments(c); err != nil {
-			return err
-		}
-		return action(c, s)
-	})
+	return terminal.WithoutArguments(Admin(action))
 }
 
 // WithArgument is Admin for a command with one argument; what says what that is.

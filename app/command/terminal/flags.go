@@ -131,6 +131,16 @@ func NoArguments(c *cli.Context) error {
 	return nil
 }
 
+// WithoutArguments is action for a command that takes flags only.
+func WithoutArguments(action cli.ActionFunc) cli.ActionFunc {
+	return func(c *cli.Context) error {
+		if err := NoArguments(c); err != nil {
+			return err
+		}
+		return action(c)
+	}
+}
+
 // ReadFile reads at most so many bytes of a file. "-" is standard input.
 func ReadFile(c *cli.Context, path string, most int64) ([]byte, error) {
 	in := c.App.Reader

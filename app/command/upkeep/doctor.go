@@ -30,7 +30,7 @@ func DoctorCommand() *cli.Command {
 			&cli.BoolFlag{Name: "repair-totals",
 				Usage: "with the server stopped: first rebuild every total and index from the transactions and attempts"},
 		),
-		Action: doctor,
+		Action: terminal.WithoutArguments(doctor),
 	}
 }
 
@@ -45,9 +45,6 @@ type CheckJSON struct {
 // doctor doesn't use admin, because it must be able to say what is wrong with a
 // file that no other command opens.
 func doctor(c *cli.Context) error {
-	if err := terminal.NoArguments(c); err != nil {
-		return err
-	}
 	switch {
 	case c.Bool("new-key") && (c.Bool("repair-totals") || c.Bool("full")):
 		return terminal.Usagef("--new-key goes with no other")

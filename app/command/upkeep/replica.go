@@ -280,11 +280,8 @@ func sealReplicaKey(c *cli.Context, s *session.Session) error {
 	if err := putSealedKey(ctx, objects, config.Database, c.String("passphrase-file")); err != nil {
 		return err
 	}
-	if err := s.Services.Ledger.Audit(c.Context, app.DefaultAccountID, app.DeedReplicaSealKey, 0,
-		app.AuditNamed(config.Place.String())); err != nil {
-		return err
-	}
-	return terminal.Changed(c, nil, encodeReplica(ctx, config),
+	err = s.Services.Ledger.Audit(c.Context, app.DefaultAccountID, app.DeedReplicaSealKey, 0, app.AuditNamed(config.Place.String()))
+	return terminal.Changed(c, err, encodeReplica(ctx, config),
 		"The sealed key lies beside the copy. Only its passphrase opens it: keep that apart from this machine.")
 }
 
@@ -339,11 +336,8 @@ func removeReplica(c *cli.Context, s *session.Session) error {
 	if err := errors.Join(os.Remove(replica.ConfigPath(config.Database)), serve.NotFenced(config.Database)); err != nil {
 		return err
 	}
-	if err := s.Services.Ledger.Audit(c.Context, app.DefaultAccountID, app.DeedReplicaRemove, 0,
-		app.AuditNamed(config.Place.String())); err != nil {
-		return err
-	}
-	return terminal.Done(c, nil, struct {
+	err = s.Services.Ledger.Audit(c.Context, app.DefaultAccountID, app.DeedReplicaRemove, 0, app.AuditNamed(config.Place.String()))
+	return terminal.Done(c, err, struct {
 		Place string `json:"place"`
 		State string `json:"state"`
 	}{config.Place.String(), "removed"},
