@@ -29,7 +29,7 @@ type pair struct{ Place, EN, VI string }
 // in app/doc.go has settled against.
 func TestTexts(t *testing.T) {
 	t.Parallel()
-	pairs := append(goPairs(t), templatePairs(t)...)
+	pairs := slices.Concat(goPairs(t), templatePairs(t), tablePairs(t))
 	if len(pairs) < 1500 {
 		t.Errorf("found only %d texts", len(pairs))
 	}
@@ -270,6 +270,23 @@ func templatePairs(t *testing.T) (pairs []pair) {
 		}
 	}
 	slices.SortStableFunc(pairs, func(a, b pair) int { return cmp.Compare(a.Place, b.Place) })
+	return pairs
+}
+
+// tablePairs are the texts of the tables whose last columns are en and vi.
+func tablePairs(t *testing.T) (pairs []pair) {
+	for _, path := range sources(t, ".tsv") {
+		text, err := os.ReadFile(path)
+		must(t, err)
+		for i, row := range strings.Split(strings.TrimSpace(string(text)), "\n") {
+			columns := strings.Split(row, "\t")
+			last := columns[len(columns)-2:]
+			if i == 0 && !slices.Equal(last, []string{"en", "vi"}) {
+				break
+			}
+			pairs = append(pairs, pair{place(path, i+1), last[0], last[1]})
+		}
+	}
 	return pairs
 }
 
