@@ -26,7 +26,6 @@ import (
 	"github.com/jonboulle/clockwork"
 )
 
-// Intervals of the regular work.
 const (
 	sweepInterval = 500 * time.Millisecond
 	probeInterval = time.Second
@@ -48,7 +47,6 @@ type steadyClock struct {
 
 func (c steadyClock) Now() time.Time { return c.began.Add(time.Since(c.began)) }
 
-// Options say what the scheduler does.
 type Options struct {
 	Installation upkeep.Installation // what alerts are about, and where they lead
 	Keep         upkeep.PruneLimits

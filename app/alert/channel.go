@@ -16,7 +16,6 @@ import (
 	"baoco/app/target"
 )
 
-// Medium is the kind of a channel.
 type Medium string
 
 // The media. An account has at most one channel of each.

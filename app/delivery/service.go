@@ -11,7 +11,6 @@ import (
 	"baoco/app/target"
 )
 
-// Config is what a Service works with.
 type Config struct {
 	Targets *target.Policy
 	// Send makes one attempt of a delivery.

@@ -109,10 +109,8 @@ type Warning struct {
 	Grave bool
 }
 
-// WarningName is the kind of a warning.
 type WarningName string
 
-// The names of the warnings.
 const (
 	WarningInsecure    WarningName = "insecure"
 	WarningDisk        WarningName = "disk"
