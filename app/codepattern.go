@@ -24,6 +24,7 @@ type PaymentCode struct {
 // MaxCodePatterns is how many patterns an account may have.
 const MaxCodePatterns = 50
 
+// CodePattern is a pattern of an account.
 type CodePattern struct {
 	ID        int64
 	AccountID int64
@@ -91,6 +92,7 @@ func NewCodeReader(patterns []CodePattern) CodeReader {
 	return CodeReader{paymentcode.NewFinder(list)}
 }
 
+// Read reads the code in a content.
 func (r CodeReader) Read(content string) PaymentCode {
 	if r.finder == nil {
 		return PaymentCode{}
@@ -144,13 +146,16 @@ func CheckCodePrefix(field, prefix string) error {
 	return badPrefix(field)
 }
 
+// ErrNoCodePattern says that an id names no pattern.
 var ErrNoCodePattern error = NotFound("There is no code pattern with this id.", "Không có mẫu mã thanh toán với id này.")
 
+// CodePattern finds a code pattern.
 func (s *Service) CodePattern(ctx context.Context, accountID, id int64) (CodePattern, error) {
 	list, err := s.CodePatterns(ctx, accountID)
 	return Find(list, err, func(p CodePattern) bool { return p.ID == id }, ErrNoCodePattern)
 }
 
+// ErrSamePrefix refuses a second pattern with a prefix.
 var ErrSamePrefix error = Refused(CodeAlreadyExists, Text{
 	"A code pattern with this prefix exists. Delete it first, if this one is to replace it.",
 	"Đã có mẫu mã thanh toán với tiền tố này. Muốn thay thì hãy xoá mẫu cũ trước.",
@@ -162,6 +167,7 @@ var ErrPatternInUse error = Refused(CodeConflict, Text{
 	"Đang có yêu cầu thanh toán dùng mã này, nếu xoá thì không nhận ra tiền của chúng. Hãy huỷ các yêu cầu đó hoặc đợi chúng kết thúc.",
 })
 
+// ErrTooManyCodePatterns refuses a pattern beyond MaxCodePatterns.
 var ErrTooManyCodePatterns error = Refused(CodeLimitReached, Textf(
 	"An account may have at most %d code patterns.",
 	"Mỗi tài khoản có tối đa %d mẫu mã thanh toán.", MaxCodePatterns))

@@ -14,6 +14,7 @@ import (
 // Direction tells money in from money out.
 type Direction string
 
+// The directions.
 const (
 	In  Direction = "IN"
 	Out Direction = "OUT"
@@ -195,6 +196,7 @@ func SearchText(content, number string) string {
 // TransactionSort is the order of a listing.
 type TransactionSort string
 
+// The orders of a listing of transactions.
 const (
 	SortIDDesc   TransactionSort = "-id"
 	SortID       TransactionSort = "id"
@@ -296,6 +298,7 @@ type Page struct {
 // Uncounted is the total of a listing with more rows than its page counts to.
 const Uncounted int64 = math.MaxInt64
 
+// The sizes of a page.
 const (
 	DefaultPageSize = 20
 	MaxPageSize     = 100
@@ -309,6 +312,7 @@ func (p Page) LastPage(total int64) int64 {
 // Offset is how many rows come before the page.
 func (p Page) Offset() int64 { return (p.Number - 1) * int64(p.Size) }
 
+// ErrNoTransaction says that an id names no transaction.
 var ErrNoTransaction error = NotFound("There is no transaction with this id.", "Không có giao dịch với id này.")
 
 // TransactionOrigin is where a transaction comes from.

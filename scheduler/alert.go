@@ -51,6 +51,7 @@ func (s *Scheduler) logAlerted(r alert.Alerted) {
 	}
 }
 
+// Alerter sends alerts.
 type Alerter struct {
 	network *courier.Network
 	chats   *http.Client // of Telegram and the others

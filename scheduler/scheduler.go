@@ -26,6 +26,7 @@ import (
 	"github.com/jonboulle/clockwork"
 )
 
+// Intervals of the regular work.
 const (
 	sweepInterval = 500 * time.Millisecond
 	probeInterval = time.Second
@@ -47,6 +48,7 @@ type steadyClock struct {
 
 func (c steadyClock) Now() time.Time { return c.began.Add(time.Since(c.began)) }
 
+// Options say what the scheduler does.
 type Options struct {
 	Installation upkeep.Installation // what alerts are about, and where they lead
 	Keep         upkeep.PruneLimits

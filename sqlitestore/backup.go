@@ -27,6 +27,7 @@ import (
 // a restore checks it. Only then, and after its key is copied, does it get its name:
 // a file with the name of a backup is a whole one.
 
+// Errors of Backup and Restore.
 var (
 	ErrBackupRuns = errors.New("another backup is being made of a database in this directory")
 	ErrNoRoom     = errors.New("there is not enough room on the disk")

@@ -192,6 +192,7 @@ func each(rows rowSet, err error, fn func(row scanner) (enough bool, err error))
 	return storageError(rows.Err())
 }
 
+// collect reads all rows with scan.
 func collect[T any](rows rowSet, err error, scan func(scanner) (T, error)) (all []T, _ error) {
 	err = each(rows, err, func(row scanner) (bool, error) {
 		one, err := scan(row)

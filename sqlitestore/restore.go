@@ -55,6 +55,7 @@ func filesOf(path string) []string {
 	return []string{path, path + ".key", path + "-wal", path + "-shm", path + "-journal", path + nextKey, state}
 }
 
+// RestoreSource says what is restored.
 type RestoreSource struct {
 	File   string
 	Key    string // empty: that beside File, or else that of the database

@@ -95,6 +95,7 @@ func (s *sealer) fits(keyCheck string) bool {
 	return err == nil && text == keyCheckText
 }
 
+// Purposes of sealed secrets.
 const (
 	sealWebhook = "webhook"
 	sealHeaders = "webhook headers"

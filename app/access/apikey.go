@@ -51,10 +51,12 @@ type APIKey struct {
 // MaxAPIKeys is how many keys of an account may be valid at a time.
 const MaxAPIKeys = 100
 
+// ErrTooManyAPIKeys refuses a key beyond MaxAPIKeys.
 var ErrTooManyAPIKeys error = app.Refused(app.CodeLimitReached, app.Textf(
 	"An account may have at most %d valid API keys: revoke one first.",
 	"Mỗi tài khoản có tối đa %d khoá API còn hiệu lực: hãy thu hồi bớt trước.", MaxAPIKeys))
 
+// ErrNoAPIKey says that an id names no API key.
 var ErrNoAPIKey error = app.NotFound("There is no API key with this id.", "Không có khoá API với id này.")
 
 // Valid tells whether the key opens anything at now.
@@ -104,6 +106,7 @@ func wellFormedAPIKey(key string) bool {
 	return apiKeyChecksum(body) == check
 }
 
+// APIKeyCreate is a request to create an API key.
 type APIKeyCreate struct {
 	Name      string
 	Scope     Scope
@@ -145,6 +148,7 @@ func (s *Service) Authenticate(ctx context.Context, key string, now time.Time) (
 	return APIKey{}, ErrUnauthorized
 }
 
+// ErrUnauthorized is the answer to every bad credential.
 var ErrUnauthorized error = app.Refused(app.CodeUnauthorized, app.Text{
 	EN: "A valid credential is required.",
 	VI: "Cần thông tin xác thực hợp lệ.",

@@ -40,6 +40,7 @@ const SeenInterval = time.Minute
 // MaxAgent is how many bytes of a User-Agent are kept.
 const MaxAgent = 300
 
+// ErrNoSession says that an id names no session of the user.
 var ErrNoSession error = app.NotFound("This session has ended already.", "Phiên đăng nhập này đã kết thúc.")
 
 // A device is a browser in which a user has signed in before, as its token
@@ -437,9 +438,12 @@ var (
 		VI: "Số đếm của passkey này bị lùi lại: có thể đã có bản sao. Lần đăng nhập này không được chấp nhận. " +
 			"Hãy đăng nhập bằng cách khác, xoá passkey này rồi thêm passkey mới.",
 	})
-	ErrNoPasskey   error = app.NotFound("This passkey has been removed.", "Passkey này đã bị xoá.")
+	// ErrNoPasskey says that an id names no passkey of the user.
+	ErrNoPasskey error = app.NotFound("This passkey has been removed.", "Passkey này đã bị xoá.")
+	// ErrSamePasskey refuses a passkey that is there already.
 	ErrSamePasskey error = app.Refused(app.CodeAlreadyExists,
 		app.Text{EN: "This passkey was added before.", VI: "Passkey này đã được thêm rồi."})
+	// ErrTooManyPasskeys refuses more than MaxPasskeys.
 	ErrTooManyPasskeys error = app.Refused(app.CodeLimitReached,
 		app.Text{EN: "You have ten passkeys already. Remove one first.", VI: "Bạn đã có mười passkey. Hãy xoá bớt trước."})
 	// ErrLastFactor refuses to remove all that a user has of a second factor which the

@@ -69,12 +69,14 @@ const (
 // MaxUserName is how many bytes a name has at most, all of them ASCII.
 const MaxUserName = 50
 
+// UserCreate is a request to add a user.
 type UserCreate struct {
 	Name, Password string
 	Role           Role
 	Key            app.IdempotencyKey // ErrFormUsed where it was used before
 }
 
+// CreateUser adds a user to an account.
 func (s *Service) CreateUser(ctx context.Context, accountID int64, in UserCreate, now time.Time) (User, error) {
 	if err := in.check(); err != nil {
 		return User{}, err
@@ -182,6 +184,7 @@ func (s *Service) SetUp(ctx context.Context, token, name, secret string, now tim
 	return u, err
 }
 
+// ErrSetUpEnded refuses a set-up link that was used or is too old.
 var ErrSetUpEnded error = app.Refused(app.CodeForbidden, app.Text{
 	EN: "This setup link has been used or is older than 30 minutes. If there is a user already, sign in; otherwise run for a new one: " +
 		"baoco user set-up",
@@ -221,6 +224,7 @@ func (s *Service) SignIn(ctx context.Context, name, secret string, known bool, n
 	return u, s.store.NoteSignIn(ctx, u, now)
 }
 
+// ErrSignIn says that a name and a password are not those of a user.
 var ErrSignIn error = app.Refused(app.CodeUnauthorized,
 	app.Text{EN: "The username or password is incorrect.", VI: "Tên đăng nhập hoặc mật khẩu không đúng."})
 
@@ -319,7 +323,9 @@ func LimitOf(ctx context.Context) BankAccountLimit {
 	return l
 }
 
+// ErrLastOwner refuses to leave an account without an owner.
 var ErrLastOwner error = app.Conflict("This is the last owner. Make another user an owner first.",
 	"Đây là chủ cửa hàng cuối cùng. Hãy chuyển một người dùng khác thành chủ cửa hàng trước.")
 
+// ErrNoUser says that an id names no user.
 var ErrNoUser error = app.NotFound("There is no user with this id.", "Không có người dùng với id này.")

@@ -93,6 +93,7 @@ func (s *Service) SetAlertPreferences(ctx context.Context, accountID int64, p Pr
 	return s.store.SetAlertPreferences(ctx, accountID, p)
 }
 
+// The times of alerts.
 const (
 	// Timeout is how long the sending of one message may take.
 	Timeout = 25 * time.Second

@@ -12,6 +12,7 @@ import (
 	"baoco/app/upkeep"
 )
 
+// AttentionKind is the kind of an Attention.
 type AttentionKind string
 
 // The kinds. Alerts can be about those of Kinds.
@@ -90,6 +91,7 @@ func (a Attention) Path() string {
 	return "/"
 }
 
+// The limits of Attention.
 const (
 	// WorryingFailures is how many attempts in a row must fail before a webhook
 	// counts as failing, and alerts are sent about it. Fewer may be a restart of the

@@ -16,6 +16,7 @@ import (
 	"baoco/app/target"
 )
 
+// Medium is the kind of a channel.
 type Medium string
 
 // The media. An account has at most one channel of each.

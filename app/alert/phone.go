@@ -52,8 +52,10 @@ const OnPhone Medium = "phone"
 // MaxPhones is how many phones a user has at most.
 const MaxPhones = 5
 
+// ErrNoPhone says that a user has no such phone.
 var ErrNoPhone error = app.NotFound("There is no such phone.", "Không có điện thoại này.")
 
+// ErrTooManyPhones says that a user has MaxPhones already.
 var ErrTooManyPhones error = app.Refused(app.CodeConflict, app.Textf("You have %d phones already. Remove one first.",
 	"Bạn đã có %d điện thoại. Hãy gỡ bớt một máy.", MaxPhones))
 

@@ -39,6 +39,7 @@ type Push struct {
 	conditions []Condition
 }
 
+// The times of pushes.
 const (
 	// paymentLife is how long a payment is news, and attentionLife what needs attention.
 	paymentLife   = 5 * time.Minute

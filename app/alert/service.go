@@ -15,6 +15,7 @@ import (
 	"baoco/app/upkeep"
 )
 
+// Config is what a Service works with.
 type Config struct {
 	Targets *target.Policy
 	// Send sends one message on a channel. The error is an [*Error] where

@@ -94,6 +94,7 @@ func (a *Authenticator) Create(challenge string) string {
 	})
 }
 
+// Sign answers a challenge with the passkey.
 func (a *Authenticator) Sign(challenge string) string {
 	client, data := a.client("webauthn.get", challenge), append(a.says(0), a.Tail...)
 	response := map[string]any{"clientDataJSON": coded(client), "authenticatorData": coded(data),

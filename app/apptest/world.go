@@ -234,11 +234,13 @@ func Targets(t testing.TB, allow ...string) *target.Policy {
 	return targets
 }
 
+// Close closes the store.
 func (w *World) Close() {
 	w.T.Helper()
 	Must(w.T, w.Store.Close())
 }
 
+// Link links a bank account to account 1.
 func (w *World) Link(bank, number string) app.BankAccount {
 	w.T.Helper()
 	r, err := w.Services.Inbound.LinkBankAccount(context.Background(), 1,

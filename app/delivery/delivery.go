@@ -272,8 +272,10 @@ func (s *Service) DeliveryDetails(ctx context.Context, accountID, id int64, user
 	return d, nil
 }
 
+// ErrNoDelivery says that an id names no delivery.
 var ErrNoDelivery error = app.NotFound("There is no delivery with this id.", "Không có thông báo với id này.")
 
+// Header is one header of a request.
 type Header struct{ Name, Value string }
 
 // Request is one POST of a delivery. The connection adds Host and
@@ -284,6 +286,7 @@ type Request struct {
 	Body    []byte
 }
 
+// UserAgent is the User-Agent of a version of baoco.
 func UserAgent(version string) string { return "baoco/" + version }
 
 // Request renders an attempt that begins at now. The sender and the dashboard

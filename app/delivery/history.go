@@ -15,6 +15,7 @@ const KeptAnswer = 4 << 10
 // ErrorClass says why an attempt failed.
 type ErrorClass string
 
+// The classes of errors.
 const (
 	ErrorNone       ErrorClass = ""
 	ErrorTimeout    ErrorClass = "timeout"
@@ -162,6 +163,7 @@ func (s *Service) HistoryRecord(ctx context.Context, accountID, id int64) (Attem
 	return app.Find(list, err, func(a Attempt) bool { return a.ID == id }, ErrNoHistory)
 }
 
+// ErrNoHistory says that an id names no history record.
 var ErrNoHistory error = app.NotFound("There is no history record with this id.", "Không có bản ghi lịch sử với id này.")
 
 // Never pruned, however old: transactions and their totals, open items, and

@@ -140,6 +140,7 @@ func (s *Service) Replay(ctx context.Context, accountID int64, in ReplayCreate, 
 var errWebhookDeleted error = app.Refused(app.CodeWebhookDeleted,
 	app.Text{EN: "The webhook of this record was deleted.", VI: "Webhook của bản ghi này đã bị xoá."})
 
+// ErrWebhookInactive refuses a resend to a webhook that is switched off.
 var ErrWebhookInactive error = app.Refused(app.CodeWebhookInactive,
 	app.Text{EN: "The webhook is disabled; enable it first.", VI: "Webhook đang tắt, hãy bật lại trước."})
 

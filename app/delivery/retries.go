@@ -12,6 +12,7 @@ func (s *Service) PullRetries(ctx context.Context, now time.Time) (int64, error)
 	return s.store.PullRetries(ctx, s.config.Schedule, now)
 }
 
+// LongestWait is the longest wait of the schedule.
 func (s *Service) LongestWait() (longest time.Duration) {
 	for _, wait := range s.config.Schedule {
 		longest = max(longest, wait)

@@ -19,6 +19,7 @@ import (
 // SepayAuth is how a call proves that it comes from here.
 type SepayAuth string
 
+// The ways of SePay.
 const (
 	SepayAPIKey SepayAuth = "apikey" // Authorization: Apikey …
 	SepayHMAC   SepayAuth = "hmac"   // X-SePay-Signature over X-SePay-Timestamp and the body

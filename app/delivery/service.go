@@ -11,6 +11,7 @@ import (
 	"baoco/app/target"
 )
 
+// Config is what a Service works with.
 type Config struct {
 	Targets *target.Policy
 	// Send makes one attempt of a delivery.

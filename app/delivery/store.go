@@ -75,6 +75,7 @@ type Store interface {
 	// counts those on all pages. Last come those whose webhook is switched off
 	// or has lost its secret.
 	Pending(ctx context.Context, accountID int64, f Filter, page app.Page) (list []Pending, total int64, err error)
+	// DeliveryFacts finds one delivery.
 	DeliveryFacts(ctx context.Context, accountID, id int64) (Facts, error)
 	// DeliveriesOf lists the deliveries of transactions, oldest first, without
 	// those that a resend has replaced.

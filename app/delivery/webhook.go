@@ -21,14 +21,17 @@ const maxWebhookBankAccounts = 100
 // WebhookType is the directions for which a webhook gets deliveries.
 type WebhookType string
 
+// The types of a webhook.
 const (
 	WebhookIn  WebhookType = "IN"
 	WebhookOut WebhookType = "OUT"
 	WebhookAll WebhookType = "ALL"
 )
 
+// WebhookTypes are all types.
 var WebhookTypes = []WebhookType{WebhookIn, WebhookOut, WebhookAll}
 
+// Name names the directions.
 func (t WebhookType) Name() app.Text {
 	switch t {
 	case WebhookIn:
@@ -147,6 +150,7 @@ type SecretsChange struct {
 	Key    app.IdempotencyKey
 }
 
+// WebhookCreate is a request to create a webhook.
 type WebhookCreate struct {
 	Name           string
 	Kind           WebhookKind // empty: WebhookStandard
@@ -301,6 +305,7 @@ func IsPlainHTTP(url string) bool {
 	return len(url) > 7 && strings.EqualFold(url[:7], "http://")
 }
 
+// PlainHTTPWarning recommends HTTPS.
 var PlainHTTPWarning = app.Text{
 	EN: "HTTPS is recommended: over http:// anybody on the way can read the transactions.",
 	VI: "Nên dùng HTTPS: với http://, người khác trên đường truyền có thể đọc được giao dịch.",
@@ -422,13 +427,16 @@ func (s *Service) ActivateSecret(ctx context.Context, accountID, id int64, now t
 	return err
 }
 
+// ErrNoWebhook says that an id names no webhook.
 var ErrNoWebhook error = app.NotFound("There is no webhook with this id.", "Không có webhook với id này.")
 
+// ErrSecretLost refuses to sign with a lost secret.
 var ErrSecretLost error = app.Refused(app.CodeSecretLost, app.Text{
 	EN: "The secret of this webhook is lost, so nothing can be signed. Rotate the secret and put the new one into your shop.",
 	VI: "Khoá bí mật của webhook này đã mất nên không thể ký. Hãy đổi khoá bí mật rồi cập nhật khoá bí mật mới ở cửa hàng.",
 })
 
+// ErrTooManyWebhooks refuses a webhook beyond MaxWebhooks.
 var ErrTooManyWebhooks error = app.Refused(app.CodeLimitReached, app.Textf(
 	"An account may have at most %d webhooks.",
 	"Mỗi tài khoản có tối đa %d webhook.", MaxWebhooks))

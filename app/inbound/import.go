@@ -220,4 +220,5 @@ func (s *Service) UndoImport(ctx context.Context, accountID, id int64, now time.
 	}
 }
 
+// ErrNoImport says that an id names no import.
 var ErrNoImport error = app.NotFound("There is no import with this id.", "Không có lần nhập tệp với id này.")

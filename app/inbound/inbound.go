@@ -228,6 +228,7 @@ type Item struct {
 	Incoming             // its Fault says why it isn't recorded
 }
 
+// OpenItems counts the open items.
 type OpenItems struct{ Unassigned, Conflicts, Rejected, MayBeRepeats int64 }
 
 // Filter narrows the inbound log; zero values do not.
@@ -363,6 +364,7 @@ var ErrSumTooLarge error = &app.Error{
 	Fields: []app.FieldError{{Field: "transferAmount", Text: SumTooLarge}},
 }
 
+// ErrEventConflict refuses an event id that names another transaction.
 var ErrEventConflict error = app.Conflict("A transaction with this id is recorded with another amount, direction or account.",
 	"Giao dịch với id này đã được ghi nhận với số tiền, loại giao dịch hoặc tài khoản khác.")
 
@@ -421,4 +423,5 @@ func (s *Service) InboundEvent(ctx context.Context, accountID, id int64) (Event,
 	return e, err
 }
 
+// ErrNoEvent says that an id names no inbound event.
 var ErrNoEvent error = app.NotFound("There is no inbound event with this id.", "Không có lần nhận với id này.")

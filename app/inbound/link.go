@@ -154,6 +154,7 @@ func (s *Service) LinkInbound(ctx context.Context, accountID int64, in EventLink
 // RestFollows says that the rest of a link is recorded without anybody's help.
 var RestFollows = app.Text{EN: " The rest is being recorded.", VI: " Phần còn lại đang được ghi nhận."}
 
+// ErrNothingUnassigned refuses to link an event without unassigned items.
 var ErrNothingUnassigned error = app.Conflict("Nothing of this event is unassigned.",
 	"Lần nhận này không có giao dịch nào của tài khoản chưa liên kết.")
 
@@ -164,6 +165,7 @@ func ErrSourceIsForOther(bankAccountID int64) error {
 		"Nguồn của lần nhận này chỉ ghi nhận cho tài khoản ngân hàng %d.", bankAccountID))
 }
 
+// ErrNameNeeded asks for the name of a bank account that is to be linked.
 var ErrNameNeeded error = app.InvalidField("account_name", "is required: the bank account is not linked yet",
 	"là bắt buộc: tài khoản ngân hàng chưa được liên kết")
 

@@ -65,4 +65,5 @@ func (s *Service) RefusedCall(ctx context.Context, accountID, id int64) (Refused
 	return app.Find(list, err, func(c RefusedCall) bool { return c.ID == id }, ErrNoRefusedCall)
 }
 
+// ErrNoRefusedCall says that an id names no refused call.
 var ErrNoRefusedCall error = app.NotFound("There is no refused call with this id.", "Không có lần gọi bị từ chối với id này.")

@@ -337,6 +337,7 @@ func (s *Service) PartReport(ctx context.Context, accountID int64, in ReportPart
 	return settled, err
 }
 
+// ErrNothingToSettle refuses a decision about nothing, or about several items.
 var ErrNothingToSettle error = app.Conflict(
 	"This needs one item of the event that may be a repeat. It may have been decided meanwhile, or may be another transaction now.",
 	"Cần đúng một mục chưa rõ trùng hay không của lần nhận này. Có thể mục đó vừa được xử lý, hoặc nay có thể trùng với giao dịch khác.")

@@ -13,6 +13,7 @@ import (
 	"baoco/app/target"
 )
 
+// Config is what a Service works with.
 type Config struct {
 	Targets   *target.Policy
 	Providers []ProviderKind

@@ -96,6 +96,7 @@ type Source struct {
 // MaxSources is how many sources an account may have.
 const MaxSources = 100
 
+// ErrTooManySources refuses a source beyond MaxSources.
 var ErrTooManySources error = app.Refused(app.CodeLimitReached, app.Textf(
 	"An account may have at most %d sources: remove one first.",
 	"Mỗi tài khoản có tối đa %d nguồn giao dịch: hãy gỡ bớt trước.", MaxSources))
@@ -252,6 +253,7 @@ func joined[T any](list []T, name func(T) string) string {
 	return strings.Join(names, ", ")
 }
 
+// ProviderKinds lists the kinds of sources.
 func (s *Service) ProviderKinds() []ProviderKind { return s.config.Providers }
 
 // ProviderKind finds a kind of source. One that isn't known any more has its
@@ -359,4 +361,5 @@ func (s *Service) FindSourceByUsername(ctx context.Context, username string) (sr
 	return s.store.SourceByUsername(ctx, username)
 }
 
+// ErrNoSource says that an id names no source.
 var ErrNoSource error = app.NotFound("There is no source with this id.", "Không có nguồn giao dịch với id này.")

@@ -26,6 +26,7 @@ type CounterLink struct {
 	RevokedAt       time.Time // zero: it counts
 }
 
+// Path is the path of the counter screen.
 func (CounterLink) Path(token string) string { return "/counter/" + token }
 
 // counterWindow is how far back a counter sees, by the time of the transfer.
@@ -37,6 +38,7 @@ const CounterRows = 20
 // MaxCounterLinks is how many links of an account may be in force at a time.
 const MaxCounterLinks = 100
 
+// CounterLinkCreate is a request to create a link.
 type CounterLinkCreate struct {
 	Name            string
 	BankAccountID   int64  // 0: all, or the one of the receiving number
@@ -72,6 +74,7 @@ func (s *Service) CounterLink(ctx context.Context, token string) (CounterLink, e
 	return l, err
 }
 
+// ErrNoCounterLink says that an id names no counter link.
 var ErrNoCounterLink error = app.NotFound("There is no counter link with this id.", "Không có đường dẫn màn hình quầy với id này.")
 
 // CounterScreen lists the money in of the last 24 hours that a counter shows, newest

@@ -16,6 +16,7 @@ import (
 // What is refunded is never guessed: money in, the sums of days and payment requests stay as
 // they were, and the refunds stand beside them.
 
+// Deeds of the audit log.
 const (
 	DeedRefund     app.Deed = "transaction.refund"
 	DeedRefundUndo app.Deed = "transaction.refund_undo"
@@ -106,6 +107,7 @@ func (s *Service) offerRefund(ctx context.Context, out, in app.Transaction, offe
 	return err
 }
 
+// Refunded is the sum of refunds.
 func Refunded(list []Refund) (sum int64) {
 	for _, r := range list {
 		sum += r.Amount

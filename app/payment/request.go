@@ -131,6 +131,7 @@ func (r Request) Transfer() (t vietqr.Transfer, text string, err error) {
 // AccountNumber is the number that the payer is to transfer to.
 func (r Request) AccountNumber() string { return r.BankAccount.NumberToPay(r.PayTo) }
 
+// URLPath is the path of its page.
 func (r Request) URLPath() string { return "/pay/" + r.Token }
 
 // LateFor reports whether a transfer that is recorded at now comes after the end. Where only
@@ -224,6 +225,7 @@ type Page struct {
 	Waiting int64
 }
 
+// ErrNoRequest says that an id, a code or a token names no payment request.
 var ErrNoRequest error = app.NotFound("There is no payment request with this id.", "Không có yêu cầu thanh toán với id này.")
 
 // Refusals of payment requests.
@@ -254,6 +256,7 @@ var (
 		"Giao dịch này không được ghép với yêu cầu thanh toán này.")
 )
 
+// ErrMatchedAlready refuses to count a transfer twice.
 func ErrMatchedAlready(requestID int64) error {
 	return app.Refused(app.CodeConflict, app.Textf(
 		"This transaction is matched with payment request %d already. Undo that first.",

@@ -127,7 +127,9 @@ func (s *Service) CloseShift(ctx context.Context, accountID, id int64, in ShiftC
 // BillExpiry is how long a bill at the counter can be paid.
 const BillExpiry = 30 * time.Minute
 
+// ErrNoShift says that an id names no shift.
 var ErrNoShift error = app.NotFound("There is no shift with this id.", "Không có ca với id này.")
 
+// ErrShiftClosed refuses to close a shift twice.
 var ErrShiftClosed error = app.Conflict("This shift is closed already, perhaps on another device. Nothing was changed.",
 	"Ca này đã được đóng, có thể trên thiết bị khác. Chưa có gì thay đổi.")

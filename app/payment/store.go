@@ -13,16 +13,19 @@ type Records interface {
 	CounterLinks(ctx context.Context, accountID int64) ([]CounterLink, error)
 	// CodesTaken counts those of codes that no new payment request can have at now.
 	CodesTaken(ctx context.Context, accountID int64, codes []string, now time.Time) (int64, error)
+	// PaymentRequest finds a payment request.
 	PaymentRequest(ctx context.Context, accountID, id int64) (Request, error)
 	// PaymentRequestByToken finds the payment request, of any account, whose page the
 	// token opens. CodeNotFound where there is none.
 	PaymentRequestByToken(ctx context.Context, token string) (Request, error)
+	// PaymentRequests lists a page of the payment requests of an account.
 	PaymentRequests(ctx context.Context, accountID int64, f Filter, now time.Time) (Page, error)
 	// PaymentTransfers lists the transfers of a payment request in the order in which
 	// they were matched, at most limit.
 	PaymentTransfers(ctx context.Context, accountID, requestID int64, limit int) ([]Transfer, error)
 	// OpenShift finds the open shift of a user. ok is false where there is none.
 	OpenShift(ctx context.Context, accountID, userID int64) (sh Shift, ok bool, err error)
+	// Shift finds a shift.
 	Shift(ctx context.Context, accountID, id int64) (Shift, error)
 	// Shifts lists a page of the shifts of an account, newest first, and counts them: those
 	// of one user, or all where userID is 0.

@@ -16,6 +16,7 @@ import (
 // request that is known is most of it, where a shop asks only some customers by a request: only
 // what has a likely request waits for a person.
 
+// Deeds of the audit log.
 const (
 	DeedPutAside app.Deed = "transaction.put_aside"
 	DeedTakeBack app.Deed = "transaction.take_back"

@@ -19,6 +19,7 @@ func Announcement(amount int64) app.Text {
 // Verdict says at a glance what money in means for whoever stands at the counter.
 type Verdict string
 
+// The verdicts.
 const (
 	VerdictNone  Verdict = ""      // no bill is known, and the amount isn't small
 	VerdictFull  Verdict = "full"  // the bill is paid

@@ -23,6 +23,7 @@ type Objects interface {
 	Close() error
 }
 
+// Object is one object of a list.
 type Object struct {
 	Name string // relative to the place
 	Size int64
@@ -42,6 +43,7 @@ const (
 	maxObjects = 100_000
 )
 
+// Open opens the objects of a place.
 func Open(ctx context.Context, p Place, c Credentials) (Objects, error) {
 	if err := c.Check(p); err != nil {
 		return nil, err

@@ -100,6 +100,7 @@ func (b *bucket) Close() error {
 	return nil
 }
 
+// key is the name of an object in the bucket.
 func (b *bucket) key(name string) string {
 	if b.place.Path == "" {
 		return name

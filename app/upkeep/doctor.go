@@ -4,8 +4,10 @@ import (
 	"baoco/app"
 )
 
+// CheckResult is what came of a check.
 type CheckResult string
 
+// The results of a check.
 const (
 	CheckOK      CheckResult = "ok"
 	CheckWarning CheckResult = "warning" // somebody should do something

@@ -109,8 +109,10 @@ type Warning struct {
 	Grave bool
 }
 
+// WarningName is the kind of a warning.
 type WarningName string
 
+// The names of the warnings.
 const (
 	WarningInsecure    WarningName = "insecure"
 	WarningDisk        WarningName = "disk"

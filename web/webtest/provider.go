@@ -40,6 +40,7 @@ var (
 	Rejected   = Counts{Rejected: 1}
 )
 
+// CountsOf are the counts of what was recorded.
 func CountsOf(r inbound.Recording) Counts {
 	return Counts{r.Recorded, r.Duplicates, r.Unassigned, r.Conflicts, r.Rejected, r.MayBeRepeats}
 }

@@ -216,6 +216,7 @@ type answer struct {
 	noStream bool // nobody takes the subject
 }
 
+// Error codes of JetStream.
 const (
 	accountFull     = 10002
 	noResources     = 10023
