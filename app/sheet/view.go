@@ -3,7 +3,7 @@ package sheet
 import (
 	"cmp"
 	"slices"
-	"strings"
+	"strconv"
 )
 
 // view says which cells of a workbook a person doesn't see who looks at the sheet: those of hidden
@@ -12,15 +12,18 @@ type view struct {
 	rows   map[int]bool // hidden ones, from 1
 	covers []cover      // in the order of their first lines, without those that mark has met
 	last   map[int]int  // for each column, from 1, the last line in which its cells are covered
-	work   int          // over how many columns all covers go
+	work   int          // how many elements were read, each as much as 16 columns, and the columns of all covers
 }
 
 // cover is a merged cell, from its first line and column to its last ones, from 1: only its first cell is
 // seen. A hidden column is a cover that begins above the sheet.
 type cover struct{ top, bottom, left, right int }
 
-// maxWork is the work of a statement of 100,000 rows with ten merged cells each, of four columns.
-const maxWork = 1 << 22
+// maxWork is the work of a statement of 20,000 rows with ten merged cells each, of four columns.
+const (
+	maxWork     = 1 << 22
+	elementWork = 16
+)
 
 func newView(hidden bool) view {
 	v := view{rows: map[int]bool{}, last: map[int]int{}}
@@ -31,7 +34,7 @@ func newView(hidden bool) view {
 }
 
 func (v *view) add(c cover) error {
-	if v.work += c.right - c.left + 1; c.left < 1 || c.right < c.left || c.right > MaxColumns || v.work > maxWork {
+	if v.work += elementWork + c.right - c.left + 1; c.left < 1 || c.right < c.left || c.right > MaxColumns || v.work > maxWork {
 		return errLarge
 	}
 	v.covers = append(v.covers, c)
@@ -62,6 +65,7 @@ func (v *view) mark(r *Record) {
 	}
 }
 
-// isTrue reads a truth value of XML, isNone a width of nothing.
+// isTrue reads a truth value of XML. isThin tells whether a column or a row of this width or height, in
+// characters or points, is too thin to be seen.
 func isTrue(s string) bool { return s == "1" || s == "true" }
-func isNone(s string) bool { return s != "" && strings.Trim(s, "0.") == "" }
+func isThin(s string) bool { size, err := strconv.ParseFloat(s, 64); return err == nil && size < 0.5 }

@@ -354,7 +354,11 @@ func (w *workbook) readView(s sheet) (v view, err error) {
 	for in := bufio.NewReaderSize(p, 64<<10); err == nil; {
 		tag, end := in.ReadSlice('<')
 		name := tag[:max(0, bytes.IndexAny(tag, " \t\r\n"))]
-		if bytes.HasSuffix(name, []byte("col")) || bytes.HasSuffix(name, []byte("mergeCell")) {
+		if bytes.HasSuffix(name, []byte("col")) || bytes.HasSuffix(name, []byte("mergeCell")) ||
+			bytes.HasSuffix(name, []byte("sheetFormatPr")) {
+			if v.work += elementWork; v.work > maxWork {
+				return v, errLarge
+			}
 			err = v.readElement("<" + strings.TrimSuffix(string(tag), "<"))
 		}
 		if end != nil && !errors.Is(end, bufio.ErrBufferFull) {
@@ -365,7 +369,7 @@ func (w *workbook) readView(s sheet) (v view, err error) {
 	return v, err
 }
 
-// readElement reads an element about hidden columns or a merged cell.
+// readElement reads an element about hidden columns, what is usual in the sheet, or a merged cell.
 func (v *view) readElement(element string) error {
 	token, _ := xml.NewDecoder(strings.NewReader(element)).RawToken()
 	start, _ := token.(xml.StartElement)
@@ -374,10 +378,12 @@ func (v *view) readElement(element string) error {
 		values[a.Name.Local] = a.Value
 	}
 	switch at := mergedForm.FindStringSubmatch(values["ref"]); {
-	case start.Name.Local == "col" && (isTrue(values["hidden"]) || isNone(values["width"])):
+	case start.Name.Local == "col" && (isTrue(values["hidden"]) || isThin(values["width"])):
 		first, _ := strconv.Atoi(values["min"])
 		last, _ := strconv.Atoi(values["max"])
 		return v.add(cover{0, maxRows, first, last})
+	case start.Name.Local == "sheetFormatPr" && (isThin(values["defaultColWidth"]) || isThin(values["defaultRowHeight"])):
+		return v.add(cover{0, maxRows, 1, MaxColumns})
 	case start.Name.Local == "mergeCell" && at != nil:
 		left, _ := ColumnNumber(at[1])
 		top, _ := strconv.Atoi(at[2])
@@ -444,6 +450,7 @@ func (t *xlsxTable) row(start xml.StartElement) (r Record, err error) {
 	var row struct {
 		Number string     `xml:"r,attr"`
 		Hidden string     `xml:"hidden,attr"`
+		Height string     `xml:"ht,attr"`
 		Cells  []xmlCell  `xml:"c"`
 		Rows   []struct{} `xml:"row"`
 	}
@@ -480,7 +487,7 @@ func (t *xlsxTable) row(start xml.StartElement) (r Record, err error) {
 			r.Cells = append(append(r.Cells, make([]Cell, column-1-len(r.Cells))...), c)
 		}
 	}
-	if isTrue(row.Hidden) {
+	if isTrue(row.Hidden) || isThin(row.Height) {
 		t.view.rows[r.Line] = true
 	}
 	t.view.mark(&r)

@@ -296,13 +296,15 @@ func (r records) readView(hidden bool) (view, error) {
 		case depth > 1:
 		case id == recordColumns:
 			first, last, width, _ := r.u16()+1, r.u16()+1, r.u16(), r.u16()
-			if r.u16()&1 != 0 || width == 0 {
+			if r.u16()&1 != 0 || width < 128 { // half a character
 				r.fail(v.add(cover{0, maxRows, first, min(last, MaxColumns)}))
 			}
 		case id == recordRow:
 			line := r.u16() + 1
-			r.take(10)
-			if r.u16()&0x20 != 0 {
+			r.take(4)
+			height := r.u16() & 0x7FFF // in twentieths of a point
+			r.take(4)
+			if r.u16()&0x20 != 0 || height < 10 {
 				v.rows[line] = true
 			}
 		case id == recordMerged:

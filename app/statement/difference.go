@@ -43,11 +43,13 @@ func (r *Reader) addSides() {
 			"với ngân hàng", app.CleanText(out, 40), app.CleanText(in, 40))}
 }
 
-// addUnseen notes a row with something in a column that is read, which a person who looks at the sheet
-// doesn't see.
-func (r *Reader) addUnseen(rec record) {
+// addUnseen notes a row with something in a column that is read, where a person who looks at the sheet
+// doesn't see it, or doesn't see the name of the column. Of a line that names the account every column is
+// read.
+func (r *Reader) addUnseen(rec record, namesAccount bool) {
 	for i, c := range rec.Cells {
-		if c.Unseen && c.Plain() != "" && r.header.reads(i) {
+		unseen := c.Unseen && (namesAccount || r.header.reads(i)) || slices.Contains(r.header.unseen, i)
+		if unseen && c.Plain() != "" {
 			if r.unseen++; r.unseen == 1 {
 				r.firstUnseen = rec.Line
 			}

@@ -44,6 +44,7 @@ type header struct {
 	columns columns
 	charges []int    // columns of fees, taxes and interest, from 0
 	names   []string // of all columns
+	unseen  []int    // columns that are read and whose names a person doesn't see, from 0
 	height  int      // how many rows it has
 	width   int      // how many cells a line of the table has
 	next    int      // index of the record after it
@@ -193,6 +194,13 @@ func headerOf(rows []record, o Options) (h header, ok bool, err error) {
 	}
 	if o.mapsMoney() {
 		err = nil
+	}
+	for _, row := range rows {
+		for i, c := range row.Cells {
+			if c.Unseen && c.Plain() != "" && h.reads(i) {
+				h.unseen = append(h.unseen, i)
+			}
+		}
 	}
 	return h, true, err
 }

@@ -82,8 +82,9 @@ func (r *Reader) read(rec record) (*Row, error) {
 		return nil, nil
 	}
 	r.lines++
-	r.addUnseen(rec)
 	l := r.parse(rec)
+	namesAccount := !l.dated && r.isAccountLine(rec)
+	r.addUnseen(rec, namesAccount)
 	if !l.dated {
 		if ok, err := r.readHeader(rec); ok {
 			return nil, err
@@ -94,7 +95,7 @@ func (r *Reader) read(rec record) (*Row, error) {
 	case !l.dated && r.isNumbering(l):
 		r.skip(l.Line, skipHeader)
 		return nil, nil
-	case !l.dated && r.isAccountLine(rec):
+	case namesAccount:
 		r.skip(l.Line, skipAccount)
 		return nil, r.changeAccount(rec)
 	case !l.holdsMoney() && !l.dated && wasOpen && r.goesOn(l):

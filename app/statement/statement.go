@@ -198,6 +198,7 @@ func begin(r *Reader) (*Reader, error) {
 		if number, _ := namedAccount(line, namesAccount); number != "" {
 			several = several || r.account != "" && r.account != number
 			r.account = number
+			r.addUnseen(line, true)
 		}
 		if err := cmp.Or(r.title(line), r.readUnit(line)); err != nil {
 			return nil, err

@@ -42,7 +42,13 @@ func TestUnseen(t *testing.T) {
 			must(t, f.SetSheetVisible("Sheet1", false))
 			return err
 		}, "2" + question + "3", want},
-		"the row of the header":           {func(f *excelize.File) error { return f.SetRowVisible("Sheet1", 1, false) }, "", want},
+		"the row of the header": {func(f *excelize.File) error { return f.SetRowVisible("Sheet1", 1, false) }, "2" + question + "3", want},
+		"the name of a column":  {styled(`;;;"Gửi vào"`, "C1"), "3" + question + "1", want},
+		"a row of no height":    {func(f *excelize.File) error { return f.SetRowHeight("Sheet1", 3, 0.1) }, "3" + question + "1", want},
+		"columns of no usual width": {func(f *excelize.File) error {
+			none := 0.1
+			return f.SetSheetProps("Sheet1", &excelize.SheetPropsOptions{DefaultColWidth: &none})
+		}, "2" + question + "3", want},
 		"a text with more digits":         {styled(`@"000"`, "B3"), "3" + question + "1", want},
 		"a text that isn't shown":         {styled(`0;0;0;`, "B3"), "3" + question + "1", want},
 		"a date as another":               {styled(`"05/11/2026"`, "A4"), "4" + question + "1", want},
