@@ -106,7 +106,7 @@ func (r *Reader) currencyFault(l line) *app.FieldError {
 		return nil
 	}
 	text = cmp.Or(text, r.text(l, fieldCurrency))
-	if isVND(wordsOf(text)) {
+	if words := wordsOf(text); isVND(words) && !foreignWords.in(words) {
 		r.vnd = true
 		return nil
 	}
