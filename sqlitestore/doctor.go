@@ -93,24 +93,18 @@ func failed(text, cure app.Text) upkeep.Check {
 }
 
 var (
-	cureRestore = app.Text{
-		EN: "Stop the server, keep a copy of these files, and restore a backup.",
-		VI: "Dừng máy chủ, giữ lại một bản sao các tệp này rồi khôi phục từ bản sao lưu.",
-	}
+	cureRestore = app.Text{EN: "Stop the server, keep a copy of these files, and restore a backup.",
+		VI: "Dừng máy chủ, giữ lại một bản sao các tệp này rồi khôi phục từ bản sao lưu."}
 	cureKey = app.Text{
 		EN: "Put the key file back from where the backup keeps it. If it is lost: baoco doctor --new-key, which drops the secrets that only it " +
 			"opens; a copy of the database keeps them.",
 		VI: "Đặt lại tệp khoá từ nơi cất bản sao lưu. Nếu đã mất hẳn: baoco doctor --new-key, lệnh này bỏ các khoá bí mật chỉ khoá đó mở được; " +
 			"một bản sao của cơ sở dữ liệu sẽ giữ lại chúng.",
 	}
-	cureTotals = app.Text{
-		EN: "Nothing of a transaction is lost. Stop the server, then: baoco doctor --repair-totals",
-		VI: "Không giao dịch nào bị mất. Dừng máy chủ rồi chạy: baoco doctor --repair-totals",
-	}
-	cureReport = app.Text{
-		EN: "This should never be: keep a copy of the file and report it.",
-		VI: "Điều này lẽ ra không bao giờ xảy ra: hãy giữ một bản sao của tệp và báo lại.",
-	}
+	cureTotals = app.Text{EN: "Nothing of a transaction is lost. Stop the server, then: baoco doctor --repair-totals",
+		VI: "Không giao dịch nào bị mất. Dừng máy chủ rồi chạy: baoco doctor --repair-totals"}
+	cureReport = app.Text{EN: "This should never be: keep a copy of the file and report it.",
+		VI: "Điều này lẽ ra không bao giờ xảy ra: hãy giữ một bản sao của tệp và báo lại."}
 )
 
 // cureOf is advice against an error.

@@ -228,10 +228,8 @@ func (w *alertWriter) message(medium Medium, a app.Account) Message {
 // channels; empty: not known.
 func alertTest(lang app.Lang, medium Medium, channels string) Message {
 	m := Message{Medium: medium, Test: true, Subject: app.Text{EN: "Báo Có: a test", VI: "Báo Có: tin thử"}.In(lang)}
-	m.Text = app.Text{
-		EN: "Báo Có\n\n✅ This is a test: alerts of your shop arrive here.",
-		VI: "Báo Có\n\n✅ Đây là tin thử: cảnh báo của cửa hàng sẽ được gửi đến đây.",
-	}.In(lang)
+	m.Text = app.Text{EN: "Báo Có\n\n✅ This is a test: alerts of your shop arrive here.",
+		VI: "Báo Có\n\n✅ Đây là tin thử: cảnh báo của cửa hàng sẽ được gửi đến đây."}.In(lang)
 	if channels != "" {
 		m.Text += "\n" + app.Text{EN: "Set up alerts", VI: "Cài đặt cảnh báo"}.In(lang) + ": " + channels
 	}

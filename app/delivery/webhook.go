@@ -306,10 +306,8 @@ func IsPlainHTTP(url string) bool {
 }
 
 // PlainHTTPWarning recommends HTTPS.
-var PlainHTTPWarning = app.Text{
-	EN: "HTTPS is recommended: over http:// anybody on the way can read the transactions.",
-	VI: "Nên dùng HTTPS: với http://, người khác trên đường truyền có thể đọc được giao dịch.",
-}
+var PlainHTTPWarning = app.Text{EN: "HTTPS is recommended: over http:// anybody on the way can read the transactions.",
+	VI: "Nên dùng HTTPS: với http://, người khác trên đường truyền có thể đọc được giao dịch."}
 
 // Warning is what is to be said of a webhook that was made or changed, after a space: that
 // it doesn't use HTTPS, or that it gets nothing, since no code is read that it waits for.

@@ -351,10 +351,8 @@ var ErrUnknownBankAccount error = app.InvalidField("accountNumber", "is not a li
 
 // SumTooLarge is the fault of an amount with which the sums of the account would pass
 // 2^63-1 dong.
-var SumTooLarge = app.Text{
-	EN: "would make the sums of this account too large to be kept",
-	VI: "làm tổng số tiền của tài khoản này lớn quá mức lưu được",
-}
+var SumTooLarge = app.Text{EN: "would make the sums of this account too large to be kept",
+	VI: "làm tổng số tiền của tài khoản này lớn quá mức lưu được"}
 
 // ErrSumTooLarge refuses to record such an amount by hand.
 var ErrSumTooLarge error = &app.Error{

@@ -10,10 +10,8 @@ import (
 
 // Announcement is the sentence that a counter speaks when money comes in.
 func Announcement(amount int64) app.Text {
-	return app.Text{
-		EN: "Received " + AmountInWords(amount, app.English),
-		VI: "Đã nhận " + AmountInWords(amount, app.Vietnamese),
-	}
+	return app.Text{EN: "Received " + AmountInWords(amount, app.English),
+		VI: "Đã nhận " + AmountInWords(amount, app.Vietnamese)}
 }
 
 // Verdict says at a glance what money in means for whoever stands at the counter.
@@ -74,10 +72,8 @@ func AnnouncementOfMany(count, sum int64) app.Text {
 		payments = " new payment, "
 	}
 	n := strconv.FormatInt(count, 10)
-	return app.Text{
-		EN: n + payments + AmountInWords(sum, app.English) + " in total",
-		VI: "Có " + n + " khoản mới, tổng " + AmountInWords(sum, app.Vietnamese),
-	}
+	return app.Text{EN: n + payments + AmountInWords(sum, app.English) + " in total",
+		VI: "Có " + n + " khoản mới, tổng " + AmountInWords(sum, app.Vietnamese)}
 }
 
 // AmountInWords writes an amount of VND, 0 or more, as it is spoken.

@@ -134,10 +134,8 @@ func (b BackupStatus) warning(now time.Time) (w Warning, overdue bool) {
 	if b.FirstAt.IsZero() || now.Sub(b.FirstAt) <= backupAge || !b.Last.At.IsZero() && now.Sub(b.Last.At) <= backupAge {
 		return w, false
 	}
-	text := app.Text{
-		EN: "There is no backup yet. If the disk fails, every transaction is lost.",
-		VI: "Chưa có bản sao lưu nào: nếu ổ đĩa hỏng, mọi giao dịch sẽ mất.",
-	}
+	text := app.Text{EN: "There is no backup yet. If the disk fails, every transaction is lost.",
+		VI: "Chưa có bản sao lưu nào: nếu ổ đĩa hỏng, mọi giao dịch sẽ mất."}
 	if !b.Last.At.IsZero() {
 		text = app.Textf(
 			"The last backup is %d days old. If the disk fails, every transaction since is lost.",
@@ -151,10 +149,8 @@ func (b BackupStatus) scheduleWarning(now time.Time) (w Warning, overdue bool) {
 	last := b.Scheduled.At
 	switch {
 	case b.Failed:
-		w.Text = app.Text{
-			EN: "The last scheduled backup failed. The log says why. It is tried again every 15 minutes.",
-			VI: "Lần sao lưu theo lịch gần nhất bị lỗi, nhật ký có ghi lý do. Cứ 15 phút hệ thống thử lại một lần.",
-		}
+		w.Text = app.Text{EN: "The last scheduled backup failed. The log says why. It is tried again every 15 minutes.",
+			VI: "Lần sao lưu theo lịch gần nhất bị lỗi, nhật ký có ghi lý do. Cứ 15 phút hệ thống thử lại một lần."}
 	case last.IsZero() && !b.FirstAt.IsZero() && now.Sub(b.FirstAt) > 2*b.Every:
 		w.Text = app.Text{EN: "Backups are scheduled, but none was made yet.", VI: "Đã đặt lịch sao lưu nhưng chưa có bản nào được tạo."}
 	case !last.IsZero() && now.Sub(last) > 2*b.Every:

@@ -78,10 +78,8 @@ func CheckCopy(before, same, held CopyFacts, missing, now time.Time) ReplicaChec
 	switch {
 	case held != same:
 		c.Differs = true
-		c.Problem = app.Text{
-			EN: "The replica holds other transactions than the database. Begin a new one: baoco replica setup --anew.",
-			VI: "Bản sao ngoài máy có giao dịch khác với cơ sở dữ liệu. Hãy bắt đầu bản mới: baoco replica setup --anew.",
-		}
+		c.Problem = app.Text{EN: "The replica holds other transactions than the database. Begin a new one: baoco replica setup --anew.",
+			VI: "Bản sao ngoài máy có giao dịch khác với cơ sở dữ liệu. Hãy bắt đầu bản mới: baoco replica setup --anew."}
 	case c.Behind > StaleCopy:
 		lacks := before.Transactions - held.Transactions
 		c.Problem = app.Textf(

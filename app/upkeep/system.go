@@ -349,10 +349,8 @@ func certificateWarning(in Installation, c CertificateStatus, now time.Time) (ap
 	left := c.End.Sub(now)
 	switch {
 	case c.Unused:
-		return app.Text{
-			EN: "The new certificate in --cert-file can’t be used, so the old one stays. The log says why.",
-			VI: "Không dùng được chứng chỉ mới trong --cert-file nên vẫn dùng chứng chỉ cũ, nhật ký có ghi lý do.",
-		}, true
+		return app.Text{EN: "The new certificate in --cert-file can’t be used, so the old one stays. The log says why.",
+			VI: "Không dùng được chứng chỉ mới trong --cert-file nên vẫn dùng chứng chỉ cũ, nhật ký có ghi lý do."}, true
 	case c.End.IsZero() || left > certificateSoon:
 		return app.Text{}, false
 	case in.CertFile != "":
