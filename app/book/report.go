@@ -273,7 +273,6 @@ func (r *Report) rowOf(banks []BankAccount, zone *time.Location) func(p ReportPa
 	return func(p ReportPart) *ReportRow { return r.rowOn(app.DayOf(at(p), zone)) }
 }
 
-// rowOn is the row of a day.
 func (r *Report) rowOn(d app.Day) *ReportRow {
 	i, found := slices.BinarySearchFunc(r.Rows, d, func(row ReportRow, d app.Day) int { return cmp.Compare(row.first, d) })
 	if !found {

@@ -109,7 +109,6 @@ func addSource(c *cli.Context, s *session.Session) error {
 // nextStep is where the next step of a set-up text begins, which gets its own line.
 var nextStep = regexp.MustCompile(` (\d\. )`)
 
-// sourceOptions reads the options of a new source.
 func sourceOptions(c *cli.Context) (inbound.SourceOptions, error) {
 	fields, err := mapFlag(c)
 	return inbound.SourceOptions{

@@ -147,8 +147,9 @@ func listStreams(c *cli.Context, s *session.Session) error {
 	return terminal.List(c, err, streams, table, func(st stream.Stream) (api.StreamJSON, []string) {
 		e := encodeStream(s, st)
 		return e, []string{
-			strconv.FormatInt(st.ID, 10), st.Name, terminal.Clip(st.URL, 50), st.Topic, string(st.Type), textOf(e.BankAccountID, "all"), cmp.Or(st.CodePrefix, "all"),
-			terminal.YesNo(st.IsActive), strconv.FormatInt(st.Position, 10), strconv.FormatInt(st.Sent, 10),
+			strconv.FormatInt(st.ID, 10), st.Name, terminal.Clip(st.URL, 50), st.Topic, string(st.Type),
+			textOf(e.BankAccountID, "all"), cmp.Or(st.CodePrefix, "all"), terminal.YesNo(st.IsActive),
+			strconv.FormatInt(st.Position, 10), strconv.FormatInt(st.Sent, 10),
 		}
 	})
 }

@@ -62,21 +62,10 @@ func userCommand() *cli.Command {
 				),
 				Action: withUser(limitUser),
 			},
-			{
-				Name: "sign-out", Usage: "sign a user out everywhere", ArgsUsage: "NAME", Description: terminal.Example("baoco user sign-out lan"),
-				Flags: terminal.AdminFlags(), Action: withUser(signOutUser),
-			},
-			{
-				Name:  "second-factor-off",
-				Usage: "remove the authenticator app, passkeys and recovery codes of a user, who is signed out everywhere", ArgsUsage: "NAME",
-				Description: terminal.Example("baoco user second-factor-off lan"),
-				Flags:       terminal.AdminFlags(), Action: withUser(endSecondFactor),
-			},
-			{
-				Name: "remove", Usage: "remove a user; they are signed out at once", ArgsUsage: "NAME",
-				Description: terminal.Example("baoco user remove lan"),
-				Flags:       terminal.AdminFlags(), Action: withUser(removeUser),
-			},
+			ofUser("sign-out", "sign a user out everywhere", signOutUser),
+			ofUser("second-factor-off", "remove the authenticator app, passkeys and recovery codes of a user, who is signed out everywhere",
+				endSecondFactor),
+			ofUser("remove", "remove a user; they are signed out at once", removeUser),
 		},
 	}
 }
@@ -251,6 +240,14 @@ func endSecondFactor(c *cli.Context, s *session.Session, u access.User) error {
 func removeUser(c *cli.Context, s *session.Session, u access.User) error {
 	err := s.Services.Access.RemoveUser(c.Context, s.Account, u.ID)
 	return terminal.Done(c, err, session.StateJSON{ID: u.ID, State: "removed"}, "User %s is removed.", u.Name)
+}
+
+// ofUser is a command for a user of the account without other flags.
+func ofUser(name, usage string, action func(*cli.Context, *session.Session, access.User) error) *cli.Command {
+	return &cli.Command{
+		Name: name, Usage: usage, ArgsUsage: "NAME", Description: terminal.Example("baoco user " + name + " lan"),
+		Flags: terminal.AdminFlags(), Action: withUser(action),
+	}
 }
 
 // withUser is for a command whose one argument is the name of a user of the account.

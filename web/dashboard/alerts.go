@@ -418,7 +418,6 @@ func (s *Server) pageChannel(v *visit) (alert.Channel, error) {
 	return s.Services.Alerts.AlertChannel(v.Context(), v.account.ID, alert.Medium(v.PathValue("medium")))
 }
 
-// alertRemoval removes a channel.
 func (s *Server) alertRemoval(v *visit, c alert.Channel) confirmation {
 	medium := c.Medium
 	return confirmation{

@@ -29,23 +29,19 @@ func attentionTakes(kind alert.AttentionKind) permission {
 // groupRefused makes one line of the sources whose calls are refused, where there
 // are several.
 func groupRefused(list []alert.Attention) []alert.Attention {
+	refused := func(a alert.Attention) bool { return a.Refused != "" }
+	first := slices.IndexFunc(list, refused)
 	var names []string
-	first := -1
-	rest := slices.Clone(list)
-	rest = slices.DeleteFunc(rest, func(a alert.Attention) bool { return a.Refused != "" })
-	for i, a := range list {
-		if a.Refused == "" {
-			continue
-		}
-		if names = append(names, "“"+a.Refused+"”"); first < 0 {
-			first = i
+	for _, a := range list {
+		if refused(a) {
+			names = append(names, "“"+a.Refused+"”")
 		}
 	}
 	if len(names) < 2 {
 		return list
 	}
 	all := strings.Join(names, ", ")
-	return slices.Insert(rest, first, alert.Attention{
+	return slices.Insert(slices.DeleteFunc(list, refused), first, alert.Attention{
 		Kind: alert.AttentionSource, Action: app.Text{EN: "Check", VI: "Kiểm tra"},
 		Text: app.Textf("Calls to %d sources are refused, so their transactions are not received. "+
 			"The secrets entered at the providers may be wrong: %s.",

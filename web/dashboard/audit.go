@@ -30,7 +30,6 @@ type auditData struct {
 	Exports exports
 }
 
-// auditDay is the lines of one day.
 type auditDay struct {
 	Day  app.Day
 	Rows []auditRow

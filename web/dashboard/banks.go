@@ -117,7 +117,6 @@ func (s *Server) setBankLook(v *visit, b *app.BankAccountSummary) error {
 	return s.done(v, err, bankPath(b.ID), app.Text{EN: "Saved.", VI: "Đã lưu."})
 }
 
-// setHolder corrects the name of the holder.
 func (s *Server) setHolder(v *visit, b *app.BankAccountSummary) error {
 	err := v.unchanged(b.AccountName)
 	b.AccountName = v.PostFormValue("account_name")

@@ -171,12 +171,7 @@ func (s *Server) readBook(v *visit) (*book.Book, error) {
 	return s.Services.Books.Book(v.Context(), v.account.ID, asked)
 }
 
-// exportBook sends a book as a file.
-func (s *Server) exportBook(v *visit) error {
-	b, err := s.readBook(v)
-	if err != nil {
-		return err
-	}
+func (s *Server) exportBook(v *visit, b *book.Book) error {
 	e := &export[book.Line]{v: v, server: s, name: strings.ToLower(b.Text.Number) + "-" + b.Period.String()}
 	if err := e.readFormat(v.URL.Query()); err != nil {
 		return err
@@ -211,7 +206,8 @@ const exportLines = 500
 func (s *Server) bookClosing(v *visit, p book.Period) confirmation {
 	return confirmation{
 		Path: bookPath + "/close?period=" + p.String(), Back: bookPath + "?period=" + p.String(), section: "book",
-		Title: v.T("Close the books?", "Chốt sổ?"), Button: v.T("Close the books", "Chốt sổ"), done: app.Text{EN: "The books are closed.", VI: "Đã chốt sổ."},
+		Title: v.T("Close the books?", "Chốt sổ?"), Button: v.T("Close the books", "Chốt sổ"),
+		done: app.Text{EN: "The books are closed.", VI: "Đã chốt sổ."},
 		Texts: []string{v.T("Everything through ", "Mọi khoản đến hết ngày ") + v.Date(p.Last) +
 			v.T(" stays as it is now: marks, cash, opening balances and the heading. What is recorded later for that time goes into the next book.",
 				" giữ nguyên như hiện tại: đánh dấu, tiền mặt, số dư đầu kỳ và thông tin đầu sổ. Khoản ghi nhận muộn sẽ vào sổ kỳ sau.")},
@@ -226,7 +222,8 @@ func (s *Server) bookClosing(v *visit, p book.Period) confirmation {
 func (s *Server) bookOpening(v *visit, last book.Closing) confirmation {
 	return confirmation{
 		Path: bookPath + "/open?through=" + last.Through.String(), Back: bookPath, section: "book",
-		Title: v.T("Open the book again?", "Mở lại sổ?"), Button: v.T("Open the book again", "Mở lại sổ"), done: app.Text{EN: "The book is open again.", VI: "Đã mở lại sổ."},
+		Title: v.T("Open the book again?", "Mở lại sổ?"), Button: v.T("Open the book again", "Mở lại sổ"),
+		done: app.Text{EN: "The book is open again.", VI: "Đã mở lại sổ."},
 		Texts: []string{v.T("The last closing, through ", "Bỏ lần chốt gần nhất, đến hết ngày ") + v.Date(last.Through) +
 			v.T(", is taken back. A book that you handed in already may then say something else.",
 				". Sổ bạn đã nộp có thể sẽ khác đi.")},

@@ -20,7 +20,6 @@ import (
 // signed-in user opens it as it is; a link opens it without anybody signed in,
 // and then only the link decides what it shows.
 
-// counterData is what the counter screen shows.
 type counterData struct {
 	Name     string // of the counter; empty: a signed-in user's
 	Live     string // address of the stream
@@ -249,12 +248,10 @@ func (s *Server) counterLinkManifest(v *visit) error {
 	return writeManifest(v, counterName(v, link), link.Path(token), "/counter")
 }
 
-// counterName is the name of a counter.
 func counterName(v *visit, link payment.CounterLink) string {
 	return cmp.Or(link.Name, v.T("Counter screen", "Màn hình quầy"))
 }
 
-// dashboardManifest is that of the dashboard.
 func (s *Server) dashboardManifest(v *visit) error {
 	return writeManifest(v, v.account.ShopName("Báo Có"), "/", "/")
 }
@@ -390,7 +387,6 @@ func (s *Server) createCounterLink(v *visit) error {
 	return s.showOnce(v, "settings", app.Textf("Counter screen “%s”", "Màn hình quầy “%s”", link.Name), page)
 }
 
-// counterRevocation revokes a link.
 func (s *Server) counterRevocation(v *visit, l payment.CounterLink) confirmation {
 	return confirmation{
 		Path: "/settings/counters/" + strconv.FormatInt(l.ID, 10) + "/revoke", Back: "/settings", section: "settings",

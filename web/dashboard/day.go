@@ -32,7 +32,6 @@ func (d dayData) Balances() bool {
 	return slices.ContainsFunc(d.Banks, func(b bankDay) bool { return b.Opening != nil || b.Closing != nil })
 }
 
-// bankDay is a bank account's part of the day.
 type bankDay struct {
 	app.BankAccountDay
 	Opening, Closing *toldBalance

@@ -88,7 +88,6 @@ func (w words) eventWord(name, value string, sources []inbound.Source) string {
 	return ""
 }
 
-// outcomeNames are those of Outcome.
 var outcomeNames = map[inbound.Outcome]app.Text{
 	inbound.OutcomeRecorded:    {EN: "Recorded", VI: "Đã ghi nhận"},
 	inbound.OutcomeDuplicate:   {EN: "Duplicate", VI: "Trùng"},

@@ -64,7 +64,6 @@ func (s *Server) keyRow(v *visit, k access.APIKey) keyRow {
 	return row
 }
 
-// keyRevocation revokes a key.
 func (s *Server) keyRevocation(v *visit, k access.APIKey) confirmation {
 	used := v.T("This key has never been used.", "Khoá này chưa được dùng lần nào.")
 	if !k.LastUsedAt.IsZero() {

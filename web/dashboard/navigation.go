@@ -17,7 +17,6 @@ type place struct {
 	operator bool       // it is for the operator only
 }
 
-// placeView is a place as its template gets it.
 type placeView struct {
 	To, Name string
 	Here     bool

@@ -145,8 +145,6 @@ func (s *Server) pagePasskey(v *visit) (access.Passkey, error) {
 	return named(v, list, err, func(p access.Passkey) int64 { return p.ID }, access.ErrNoPasskey)
 }
 
-func (s *Server) passkeyPage(v *visit) error { return s.showPasskey(v, "", nil) }
-
 func (s *Server) showPasskey(v *visit, refused string, wrong error) error {
 	p, err := s.pagePasskey(v)
 	if err != nil {

@@ -246,7 +246,6 @@ func (s *Server) unmatchPayment(v *visit, r *payment.Request) error {
 	return s.done(v, err, paymentPath(r.ID), app.Text{EN: "Match undone.", VI: "Đã bỏ ghép."})
 }
 
-// paymentSettingsForm is the form of the settings for payment requests.
 type paymentSettingsForm struct {
 	Tolerance, Small         string
 	Distinct, Match, Refused bool

@@ -12,7 +12,6 @@ import (
 	"baoco/web/wire"
 )
 
-// reportPath is the page of the report of a period.
 const reportPath = "/report"
 
 // reportData is that page. Report is nil where it is refused.
@@ -64,7 +63,6 @@ func reportValues(r book.ReportRequest) url.Values {
 	return values
 }
 
-// readReport reads the report that the address names.
 func (s *Server) readReport(v *visit) (*book.Report, error) {
 	asked, err := v.reportAsked()
 	if err != nil {
@@ -146,12 +144,7 @@ func (d *reportData) drawBars() {
 	}
 }
 
-// exportReport sends a report as a file.
-func (s *Server) exportReport(v *visit) error {
-	r, err := s.readReport(v)
-	if err != nil {
-		return err
-	}
+func (s *Server) exportReport(v *visit, r *book.Report) error {
 	e := &export[book.ReportRow]{v: v, server: s, name: "report-" + r.First.String() + "_" + r.Last.String()}
 	if err := e.readFormat(v.URL.Query()); err != nil {
 		return err
@@ -168,6 +161,6 @@ func (s *Server) exportReport(v *visit) error {
 		return err
 	}
 	e.header()
-	_, err = e.v.w.Write(file.Bytes())
+	_, err := e.v.w.Write(file.Bytes())
 	return err
 }

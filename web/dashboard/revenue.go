@@ -121,8 +121,8 @@ func (s *Server) removeRule(v *visit) error {
 		app.Text{EN: "The rule was removed.", VI: "Đã xoá quy tắc."})
 }
 
-// markRevenue says what money in is. Where it is refused, the page of the transaction says why.
-func (s *Server) markRevenue(v *visit, d *transactionData) error {
+// setRevenue says what money in is. Where it is refused, the page of the transaction says why.
+func (s *Server) setRevenue(v *visit, d *transactionData) error {
 	m := book.Mark{Kind: book.Kind(v.PostFormValue("kind")), Note: v.PostFormValue("revenue_note")}
 	marked, err := s.Services.Books.SetMark(v.Context(), v.account.ID, d.Row.ID, m)
 	to, done := transactionPath(d.Row.ID), app.Text{EN: "Counted as revenue.", VI: "Đã tính là doanh thu."}

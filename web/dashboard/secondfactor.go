@@ -234,7 +234,6 @@ func (s *Server) demandSecondFactor(v *visit) (err error) {
 	return s.redirect(v, signInPath, app.Text{EN: "A second factor is no longer demanded.", VI: "Không còn yêu cầu bước xác thực thứ hai."})
 }
 
-// endOwnSession ends one session of the visitor.
 func (s *Server) endOwnSession(v *visit) error {
 	return s.endSession(v, v.user.ID, v.PathValue("id"), signInPath)
 }

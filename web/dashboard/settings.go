@@ -23,7 +23,6 @@ type settingsData struct {
 	Serve []serveFlag
 }
 
-// serveFlag is a flag of serve and its value.
 type serveFlag struct {
 	Flag  string
 	Name  app.Text

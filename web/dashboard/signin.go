@@ -122,7 +122,6 @@ func (s *Server) signOut(v *visit) error {
 	return nil
 }
 
-// setUpForm is what the set-up page shows.
 type setUpForm struct {
 	Token, Name string
 }

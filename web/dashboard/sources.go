@@ -54,7 +54,6 @@ func (s *Server) nameOf(p app.Provider) string {
 // In writes a text in the language of the visitor.
 func (w words) In(t app.Text) string { return t.In(w.Lang) }
 
-// sourceRow is a source with its state.
 type sourceRow struct {
 	inbound.SourceHealth
 	KindName string

@@ -31,7 +31,6 @@ func (v *visit) nextAt(step, page string) string {
 	return page
 }
 
-// stepState is how far a step is.
 type stepState string
 
 const (

@@ -18,7 +18,6 @@ type systemData struct {
 	Log     []logLine     // newest first
 }
 
-// namedSource is a source with the name of its provider.
 type namedSource struct {
 	inbound.Source
 	KindName string

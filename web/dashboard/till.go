@@ -217,8 +217,10 @@ func (s *Server) createRequest(v *visit, in payment.RequestCreate, wrong error) 
 // errOtherRequest refuses a form that was sent before with something else: what was made then
 // must not look as if it were what is typed now.
 var errOtherRequest = app.Conflict(
-	"This form was sent before with something else, and a payment request was made of it. Nothing was made now: send it again to make another.",
-	"Biểu mẫu này đã được gửi trước đó với nội dung khác và đã tạo một yêu cầu thanh toán. Lần này chưa tạo gì: hãy gửi lại để tạo yêu cầu mới.")
+	"This form was sent before with something else, and a payment request was made of it. "+
+		"Nothing was made now: send it again to make another.",
+	"Biểu mẫu này đã được gửi trước đó với nội dung khác và đã tạo một yêu cầu thanh toán. "+
+		"Lần này chưa tạo gì: hãy gửi lại để tạo yêu cầu mới.")
 
 func (s *Server) cancelBill(v *visit, r *payment.Request) error {
 	_, err := s.Services.Payments.CancelPaymentRequest(v.Context(), v.account.ID, r.ID, v.now)

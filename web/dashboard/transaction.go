@@ -168,7 +168,6 @@ func (w words) RecordedLater(t app.Transaction) bool {
 	return t.DateOnly || t.CreatedAt.Sub(t.Time).Abs() > time.Minute
 }
 
-// channelNames name the channels by which transactions come in.
 var channelNames = map[app.Channel]app.Text{
 	app.ChannelCall:   {EN: "provider call", VI: "nhà cung cấp gọi đến"},
 	app.ChannelNotice: {EN: "notification of the bank's app", VI: "thông báo của app ngân hàng"},

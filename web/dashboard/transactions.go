@@ -19,7 +19,6 @@ import (
 	"baoco/web/wire"
 )
 
-// transactionRow is a transaction with its deliveries.
 type transactionRow struct {
 	app.Transaction
 	Deliveries []delivery.Latest

@@ -77,7 +77,6 @@ var userStep = guideStep{
 	read: func(_ *Server, v *visit) (guideProgress, error) { return doneIf(v.user.Name), nil },
 }
 
-// usersPart is the part of the settings about users.
 type usersPart struct {
 	Users   []access.User
 	Banks   []app.BankAccount
@@ -284,7 +283,6 @@ func (s *Server) setUserRole(v *visit, u *access.User) error {
 		"Đã đổi vai trò của %s thành %s và đăng xuất người này khỏi mọi thiết bị.", u.Name, name))
 }
 
-// userRemoval removes a user.
 func (s *Server) userRemoval(v *visit, u access.User) confirmation {
 	return confirmation{
 		Path: userPath(u.ID) + "/remove", Back: userPath(u.ID), section: "settings", to: "/settings",
@@ -317,7 +315,6 @@ func (w words) RoleText(role access.Role) string {
 	return w.T("the counter screen and the money that came in today", "màn hình quầy và tiền vào hôm nay")
 }
 
-// endUserSession ends a session of a user for an owner.
 func (s *Server) endUserSession(v *visit, u access.User) error {
 	return s.endSession(v, u.ID, v.PathValue("session"), userPath(u.ID))
 }

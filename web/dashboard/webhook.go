@@ -133,7 +133,6 @@ func (s *Server) editWebhook(v *visit, hook delivery.Webhook) error {
 	return s.redirect(v, webhookPath(hook.ID), app.Text{EN: "Saved." + warning.EN, VI: "Đã lưu." + warning.VI})
 }
 
-// rotateData is the form of a rotation.
 type rotateData struct {
 	Webhook delivery.Webhook
 	Hours   string

@@ -15,7 +15,6 @@ import (
 
 func webhookPath(id int64) string { return "/webhooks/" + strconv.FormatInt(id, 10) }
 
-// webhookRow is a webhook in the list.
 type webhookRow struct {
 	delivery.Webhook
 	Only   string // bank accounts and codes that it is limited to; empty: none

@@ -252,7 +252,6 @@ func (w words) Pill(p delivery.Latest) string {
 	return what + " · " + w.T("retry", "thử lại") + nbsp + strconv.Itoa(p.Attempts+1) + "/" + strconv.Itoa(len(delivery.RetrySchedule))
 }
 
-// errorWords name classes of errors.
 var errorWords = map[delivery.ErrorClass]app.Text{
 	delivery.ErrorTimeout:    {EN: "Timeout", VI: "Hết thời gian"},
 	delivery.ErrorDNS:        {EN: "DNS error", VI: "Lỗi tên miền"},
