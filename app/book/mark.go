@@ -34,7 +34,6 @@ var kindNames = map[Kind]app.Text{
 	Other: {EN: "Other", VI: "Khoản khác"},
 }
 
-// Name names a kind for people.
 func (k Kind) Name() app.Text { return kindNames[k] }
 
 // CheckKind refuses what is no kind of money that is no revenue.

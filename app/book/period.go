@@ -49,7 +49,6 @@ func ParsePeriod(text string, today app.Day) (Period, error) {
 	return p, nil
 }
 
-// Name names the period for people.
 func (p Period) Name() app.Text {
 	year, part, _ := strings.Cut(p.text, "-")
 	switch {

@@ -45,7 +45,6 @@ func resendMany(c *cli.Context, s *session.Session) error {
 	return printResent(c, r, err)
 }
 
-// readIDs reads the arguments of a command.
 func readIDs(c *cli.Context, read func(text string) (int64, error)) (ids []int64, err error) {
 	for _, text := range c.Args().Slice() {
 		id, err := read(text)

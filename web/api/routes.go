@@ -1,5 +1,6 @@
 // Package api is the management API: its table of routes, its handlers, and what
-// is printed as JSON, by the command line too. openapi.yaml describes it.
+// is printed as JSON, by the command line too. openapi.yaml describes it:
+// a type named JSON is a schema there, and Encode writes one, with its times in a zone.
 package api
 
 import (

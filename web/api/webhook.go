@@ -9,7 +9,6 @@ import (
 	"baoco/web/wire"
 )
 
-// WebhookJSON is the schema Webhook of openapi.yaml.
 type WebhookJSON struct {
 	ID              int64                `json:"id"`
 	Name            string               `json:"name"`
@@ -30,7 +29,6 @@ type WebhookJSON struct {
 	Silent          bool                 `json:"silent,omitempty"`           // it gets nothing
 }
 
-// EncodeWebhook writes w with its times in zone.
 func EncodeWebhook(w delivery.Webhook, zone *time.Location) WebhookJSON {
 	kind := w.Kind
 	if kind == delivery.WebhookStandard {

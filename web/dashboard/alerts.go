@@ -118,7 +118,6 @@ func savedReport(channels []alert.Channel) (saved app.Text) {
 	return app.Text{EN: strings.TrimSpace(saved.EN), VI: strings.TrimSpace(saved.VI)}
 }
 
-// SetUp are the channels that are set up.
 func (d alertsData) SetUp() (list []alert.Channel) {
 	for _, card := range append([]alertCard{d.Telegram, d.Email}, d.Chats...) {
 		if card.Channel.ID != 0 {
@@ -396,7 +395,6 @@ func (s *Server) setAlertChannel(v *visit, sent alertCard) error {
 // alertTestTime is how long a test may take while somebody waits.
 const alertTestTime = wire.RequestTimeout - 2*time.Second
 
-// testAlert sends a test and shows its result.
 func (s *Server) testAlert(v *visit) error {
 	medium := alert.Medium(v.PathValue("medium"))
 	ctx, cancel := context.WithTimeout(v.Context(), alertTestTime)

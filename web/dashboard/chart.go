@@ -74,7 +74,6 @@ type totalView struct {
 	Change string // against the time before; empty: nothing to say
 }
 
-// LabelTotal is for templates.
 func (v view) LabelTotal(en, vi string, total dayTotal, change string) totalView {
 	return totalView{v, v.T(en, vi), total, change}
 }
@@ -251,7 +250,6 @@ func (w words) drawHours(h delivery.WebhookHealth, width, height int) hoursChart
 	return c
 }
 
-// barPath draws a bar that stands on base.
 func barPath(x, base, width, height float64) string {
 	return fmt.Sprintf("M%g %gv%gh%gv%gz", round1(x), round1(base), -round1(height), round1(width), round1(height))
 }

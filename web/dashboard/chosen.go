@@ -26,7 +26,6 @@ type chosenData struct {
 	Back      string
 }
 
-// Count is for templates.
 func (d chosenData) Count() int64 { return int64(len(d.IDs)) }
 
 func (s *Server) chosenPage(v *visit) error {

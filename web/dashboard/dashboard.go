@@ -7,7 +7,8 @@
 // struct of what it shows, and the template page-<name> in the folder of its subject
 // below templates. The handler takes a visit, which knows who is asking, makes one or a few calls
 // of Service, and ends with [Server.render]. A template gets a view: its Data is
-// the struct, its methods are the words of the visitor's language.
+// the struct, its methods are the words of the visitor's language. The exported methods
+// of both are there for templates.
 //
 // Names say what they are: bankForm is the form of a bank account as it was entered, bankData
 // what its page shows, pageBank finds the bank account that the path names, and showBank

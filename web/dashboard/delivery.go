@@ -45,7 +45,6 @@ type deliveryStep struct {
 	Bar         []phase
 }
 
-// Attempt is for templates.
 func (v view) Attempt(step deliveryStep) partView[deliveryStep] {
 	return partView[deliveryStep]{v, step}
 }

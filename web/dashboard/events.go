@@ -160,7 +160,6 @@ func (w words) NotShown(e inbound.Event) string {
 	return w.T("Not shown: "+w.Number(n)+" more.", "Còn "+w.Number(n)+" mục không hiện ở đây.")
 }
 
-// StateClass is the class of the pill of an element.
 func (w words) StateClass(i inbound.Element) string {
 	switch {
 	case w.NeedsDecision(i):

@@ -157,7 +157,6 @@ var columnNames = map[string]app.Text{
 // ColumnFields are what a column may hold.
 func (importData) ColumnFields() []string { return statement.Fields() }
 
-// ColumnName names what a column holds.
 func (importData) ColumnName(field string, lang app.Lang) string { return columnNames[field].In(lang) }
 
 // Understood names what column i, from 0, was found to hold; empty: nothing that is recorded.

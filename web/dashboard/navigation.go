@@ -23,7 +23,6 @@ type placeView struct {
 	Icon     template.HTML
 }
 
-// Place is for templates.
 func (v view) Place(p place) placeView {
 	return placeView{p.To, p.Name.In(v.Lang), p.Section == v.Section, v.Icon(p.Icon)}
 }

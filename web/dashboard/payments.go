@@ -87,7 +87,6 @@ func (w words) PaymentClass(s app.PaymentStatus) string {
 	return ""
 }
 
-// StatusOf is the status of a payment request now.
 func (w words) StatusOf(r payment.Request) app.PaymentStatus { return r.Status(w.now) }
 
 type paymentForm struct {
@@ -105,7 +104,6 @@ var expiries = []int{15, 60, 24 * 60, 7 * 24 * 60, 0}
 
 func (f paymentForm) Expiries() []int { return expiries }
 
-// ExpiryName names one of expiries.
 func (w words) ExpiryName(minutes int) string {
 	switch {
 	case minutes == 0:

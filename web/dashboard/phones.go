@@ -120,7 +120,6 @@ func (s *Server) mayPush(v *visit) bool {
 	return may
 }
 
-// testPhone sends a test and shows its result.
 func (s *Server) testPhone(v *visit) error {
 	if !s.mayPush(v) {
 		return s.showPhones(v, phoneCard{Phone: alert.Phone{ID: v.pathID()}}, errTooManyGuesses)

@@ -99,7 +99,6 @@ func (s *Server) setDailyBackup(v *visit) error {
 	return s.redirect(v, v.next("/system#backup"), flash)
 }
 
-// LevelName names a level of the log.
 func (w words) LevelName(l slog.Level) string {
 	switch {
 	case l >= slog.LevelError:

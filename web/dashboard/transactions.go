@@ -108,7 +108,7 @@ type rowsView struct {
 	Tick     bool
 }
 
-// Rows, Ticked, Day and Row are for templates. The rows of Ticked can be ticked.
+// The rows of Ticked can be ticked.
 func (v view) Rows(days []dayRows, filtered bool) rowsView { return rowsView{v, days, filtered, false} }
 func (v view) Ticked(days []dayRows, filtered bool) rowsView {
 	return rowsView{v, days, filtered, true}
@@ -363,7 +363,6 @@ func (w words) bankTitle(role access.Role, b app.BankAccount) string {
 	return b.Title()
 }
 
-// BankTitle is for templates.
 func (v view) BankTitle(b app.BankAccount) string { return v.bankTitle(v.User.Role, b) }
 
 // transactionWord writes a value of the filter for people.

@@ -172,7 +172,6 @@ func (w words) limitText(role access.Role, limit access.BankAccountLimit, banks 
 	return text
 }
 
-// LimitText is for templates.
 func (v view) LimitText(limit access.BankAccountLimit, banks []app.BankAccount) string {
 	return v.limitText(v.User.Role, limit, banks)
 }
@@ -298,7 +297,6 @@ func (s *Server) userRemoval(v *visit, u access.User) confirmation {
 	}
 }
 
-// Roles are for templates.
 func (words) Roles() []access.Role { return access.Roles }
 
 // RoleText says what somebody with a role may do.

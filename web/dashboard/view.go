@@ -42,7 +42,6 @@ type view struct {
 	formVersion string // see FormVersion
 }
 
-// ShopName is for templates.
 func (v view) ShopName(product string) string { return v.Account.ShopName(product) }
 
 // TabTitle is the title without the isolation of names, which tabs show as boxes.
@@ -146,7 +145,6 @@ func (s *Server) partsOf(v *visit, refused string, sent any) pageParts {
 	}}
 }
 
-// Part is for templates.
 func (p pageParts) Part(page view, name string) (template.HTML, error) { return p.write(page, name) }
 
 // showPart makes a part of a page, which has data of its own.

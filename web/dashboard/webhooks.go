@@ -269,7 +269,6 @@ func (s *Server) warning(v *visit, hook delivery.Webhook) app.Text {
 	return warning
 }
 
-// secretFile answers with the secret of a webhook as a file.
 func (s *Server) secretFile(v *visit, hook delivery.Webhook) error {
 	return v.sendSecret("webhook", hook.ID)
 }

@@ -155,7 +155,6 @@ func (w words) StampOf(t time.Time, dateOnly bool) string {
 	return w.Stamp(t)
 }
 
-// Date writes a day.
 func (w words) Date(d app.Day) string {
 	return d.Start(w.zone).In(w.zone).Format(w.T("02 Jan 2006", "02/01/2006"))
 }
@@ -188,7 +187,6 @@ func (w words) TimeOf(t time.Time, dateOnly bool) string {
 // hold it on a phone.
 func (words) Long(n int64) bool { return n >= 1_000_000_000_000 }
 
-// Direction names a direction.
 func (w words) Direction(d app.Direction) string {
 	if d == app.Out {
 		return w.T("Money out", "Tiền ra")
