@@ -152,9 +152,9 @@ type Cell struct {
 	Span   int // over how many columns a merged cell goes; 0 or 1: its own
 }
 
-// notCalculated is the text of a formula that is still to be calculated: what it came to before isn't
+// NotCalculated is the text of a formula that is still to be calculated: what it came to before isn't
 // what a person sees who opens the workbook.
-const notCalculated = "#N/A"
+const NotCalculated = "#N/A"
 
 // Cell returns the cell of column i, from 0. It is empty where the line has no such
 // column.

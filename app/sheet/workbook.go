@@ -441,6 +441,7 @@ type xmlCell struct {
 
 	Formula *struct {
 		Always string `xml:"ca,attr"`
+		Text   string `xml:",chardata"`
 	} `xml:"f"`
 }
 
@@ -500,7 +501,7 @@ func (t *xlsxTable) cell(x xmlCell) (c Cell, err error) {
 	case len(x.Value)+len(x.Inline) > 1, len(x.Cells) > 0, len(x.Value) > 0 && len(x.Value[0].Within) > 0:
 		return c, errNested
 	case t.isStale(x):
-		return Cell{Text: notCalculated}, nil
+		return Cell{Text: NotCalculated}, nil
 	case len(x.Inline) > 0:
 		c.Text, err = x.Inline[0].text()
 		return c, err
@@ -525,9 +526,12 @@ func (t *xlsxTable) cell(x xmlCell) (c Cell, err error) {
 	}
 }
 
+// volatile finds the functions that are calculated each time a workbook is opened.
+var volatile = regexp.MustCompile(`(?i)\b(NOW|TODAY|RAND\w*|OFFSET|INDIRECT|CELL|INFO)\s*\(`)
+
 // isStale tells whether a cell has a formula that is still to be calculated.
 func (t *xlsxTable) isStale(x xmlCell) bool {
-	if x.Formula == nil || t.part.book.stale || isTrue(x.Formula.Always) {
+	if x.Formula == nil || t.part.book.stale || isTrue(x.Formula.Always) || volatile.MatchString(x.Formula.Text) {
 		return x.Formula != nil
 	}
 	return x.Kind != "str" && (len(x.Value) == 0 || x.Value[0].Text == "") // a text may be empty

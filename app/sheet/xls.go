@@ -406,9 +406,12 @@ func (t *oldTable) cell(id int) (c Cell) {
 		return c
 	}
 	value := t.take(8) // of a formula
-	switch options := t.u16(); {
-	case options&1 != 0 || t.stale:
-		c.Text = notCalculated
+	options := t.u16()
+	// Its code begins behind six more bytes: with a mark if it is calculated each time the workbook is opened.
+	volatile := len(t.body) >= 8 && t.body[6] == 0x19 && t.body[7]&1 != 0
+	switch {
+	case options&1 != 0 || t.stale || volatile:
+		c.Text = NotCalculated
 	case little.Uint16(value[6:]) != 0xFFFF:
 		return t.number(math.Float64frombits(little.Uint64(value)))
 	case value[0] == 0:

@@ -14,7 +14,7 @@ type money struct {
 	value  int64 // with its sign; 0: the cell holds no amount, or there is an err
 	signed bool  // a sign was written
 	err    error // why the content isn't an amount
-	digits bool  // some digit isn't 0
+	digits bool  // some digit isn't 0, or isn't known
 	zero   bool  // 0 is written
 	marks  marks // of a text
 }
@@ -44,7 +44,7 @@ var (
 // be clear from the whole file (see [numberFormat]).
 func parseMoney(c cell) money {
 	text := c.Plain()
-	m := money{digits: strings.ContainsAny(text, "123456789")}
+	m := money{digits: strings.ContainsAny(text, "123456789") || text == sheet.NotCalculated}
 	m.zero = !m.digits && strings.Contains(text, "0")
 	if isDash(text) {
 		return m

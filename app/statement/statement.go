@@ -195,13 +195,17 @@ func begin(r *Reader) (*Reader, error) {
 	r.readable, r.unread = map[app.Direction]bool{}, map[field][]int{}
 	several := false
 	for _, line := range above {
-		if number, _ := namedAccount(line, namesAccount); number != "" {
+		number, _ := namedAccount(line, namesAccount)
+		if number != "" {
 			several = several || r.account != "" && r.account != number
 			r.account = number
-			r.addUnseen(line, true)
 		}
+		inVND := r.vnd
 		if err := cmp.Or(r.title(line), r.readUnit(line)); err != nil {
 			return nil, err
+		}
+		if number != "" || r.vnd != inVND {
+			r.addUnseen(line, true)
 		}
 		r.note(line)
 	}

@@ -163,6 +163,7 @@ func TestXLSCells(t *testing.T) {
 		{"short number", "", xlsRecord(0x27E, 1, 1, 0, uint32(math.Float64bits(1.5)>>32)), "1.5"},
 		{"number", "", xlsRecord(0x203, 1, 1, 0, 1e15/3), "333333333333333.3"},
 		{"formula of a number", "", formula(float64(12)), "12"},
+		{"formula that is calculated each time", "", xlsRecord(6, 1, 1, 0, float64(12), 0, uint32(0), "\x04\x00\x19\x01\x00\x00"), "#N/A"},
 		{"formula that is still to be calculated", "", xlsRecord(6, 1, 1, 0, float64(12), 1, uint32(0), "\x01\x00x"), "#N/A"},
 		{"formula of a text", "", formula(isText) + xlsRecord(0x4BC, 1, 1) + xlsRecord(0x207, wide("Tiền")), "Tiền"},
 		{"formula of nothing", "", formula("\x03\x00\x00\x00\x00\x00\xFF\xFF"), ""},
