@@ -141,23 +141,19 @@ func (s *Server) counterPage(v *visit) error {
 	return s.showScreen(v, ownCounter(v), "/counter", nil, nil)
 }
 
-func (s *Server) counterLinkPage(v *visit) error {
-	token := v.PathValue("token")
-	link, err := s.Services.Payments.CounterLink(v.Context(), token)
-	if err != nil {
-		return err
-	}
-	limitToLink(v, link)
-	return s.showScreen(v, link, link.Path(token), nil, nil)
+func (s *Server) counterLinkPage(v *visit, link payment.CounterLink) error {
+	return s.showScreen(v, link, link.Path(v.PathValue("token")), nil, nil)
 }
 
-// limitToLink lets whoever has a link to a receiving number see nothing but its money, from here
-// on: the storage asks the context.
-func limitToLink(v *visit, link payment.CounterLink) {
-	if link.ReceivingNumber != "" {
+// linkedCounter finds the link that the path names, and lets whoever has a link to a receiving
+// number see nothing but its money, from here on: the storage asks the context.
+func (s *Server) linkedCounter(v *visit) (payment.CounterLink, error) {
+	link, err := s.Services.Payments.CounterLink(v.Context(), v.PathValue("token"))
+	if err == nil && link.ReceivingNumber != "" {
 		v.Request = v.WithContext(access.SeeingOnly(v.Context(),
 			access.BankAccountLimit{On: true, IDs: []int64{link.BankAccountID}, ReceivingNumber: link.ReceivingNumber}))
 	}
+	return link, err
 }
 
 // showScreen shows the counter, or the till, whose address is path. wrong is why the bill
@@ -239,13 +235,8 @@ func (s *Server) tillManifest(v *visit) error {
 	return writeManifest(v, v.T("Till", "Thu tiền"), tillPath, tillPath)
 }
 
-func (s *Server) counterLinkManifest(v *visit) error {
-	token := v.PathValue("token")
-	link, err := s.Services.Payments.CounterLink(v.Context(), token)
-	if err != nil {
-		return err
-	}
-	return writeManifest(v, counterName(v, link), link.Path(token), "/counter")
+func (s *Server) counterLinkManifest(v *visit, link payment.CounterLink) error {
+	return writeManifest(v, counterName(v, link), link.Path(v.PathValue("token")), "/counter")
 }
 
 func counterName(v *visit, link payment.CounterLink) string {

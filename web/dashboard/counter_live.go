@@ -19,13 +19,8 @@ func (s *Server) liveCounter(v *visit) error {
 		func() error { return s.stillAllowed(v) })
 }
 
-func (s *Server) liveCounterLink(v *visit) error {
+func (s *Server) liveCounterLink(v *visit, link payment.CounterLink) error {
 	token := v.PathValue("token")
-	link, err := s.Services.Payments.CounterLink(v.Context(), token)
-	if err != nil {
-		return err
-	}
-	limitToLink(v, link)
 	return s.sendCounter(v, link, nil, eventStreamHolder{account: link.AccountID, link: link.ID}, func() error {
 		ctx, cancel := context.WithTimeout(context.Background(), wire.RequestTimeout)
 		defer cancel()

@@ -203,9 +203,9 @@ var table = answered([]page{
 	{"GET", "/help/{page}", anyUser, (*Server).helpPage, still},
 
 	{"GET", "/counter", useCounter, (*Server).counterPage, still},
-	{"GET", "/counter/{token}", open, (*Server).counterLinkPage, still},
+	{"GET", "/counter/{token}", open, of((*Server).linkedCounter, (*Server).counterLinkPage), still},
 	{"GET", "/counter/manifest.webmanifest", useCounter, (*Server).counterManifest, still},
-	{"GET", "/counter/{token}/manifest.webmanifest", open, (*Server).counterLinkManifest, still},
+	{"GET", "/counter/{token}/manifest.webmanifest", open, of((*Server).linkedCounter, (*Server).counterLinkManifest), still},
 	{"GET", "/counter/backlog", open, (*Server).counterBacklog, still},
 	{"GET", "/till", useTill, (*Server).tillPage, still},
 	{"POST", "/till", useTill, (*Server).createBill, once},
@@ -223,7 +223,7 @@ var table = answered([]page{
 	{"GET", livePath + "/till", useTill, (*Server).liveTill, lasting},
 	{"GET", livePath + "/till/display", useTill, (*Server).liveDisplay, lasting},
 	{"GET", livePath + "/counter", useCounter, (*Server).liveCounter, lasting},
-	{"GET", livePath + "/counter/{token}", open, (*Server).liveCounterLink, lasting},
+	{"GET", livePath + "/counter/{token}", open, of((*Server).linkedCounter, (*Server).liveCounterLink), lasting},
 })
 
 func New(responder *wire.Responder, c Config) *Server {
