@@ -47,20 +47,15 @@ func (r *recorder) namedByImport(id int64) {
 // file.
 func (r *recorder) closeImport(first int, recording *inbound.Recording) {
 	recording.ImportID = r.call.ImportID
-	var in, out app.Amounts
-	for i := first; i < len(recording.Outcomes); i++ {
-		if recording.Outcomes[i] != inbound.OutcomeRecorded {
-			continue
+	var sum app.Flow
+	for i, e := range r.call.Elements[:len(recording.Outcomes)] {
+		if i >= first && recording.Outcomes[i] == inbound.OutcomeRecorded {
+			sum.Add(e.Type, app.Amounts{Count: 1, Total: e.Amount})
 		}
-		e, sum := r.call.Elements[i], &in
-		if e.Type == app.Out {
-			sum = &out
-		}
-		sum.Count, sum.Total = sum.Count+1, sum.Total+e.Amount
 	}
-	if r.call.Channel == app.ChannelFile && in.Count+out.Count > 0 {
+	if r.call.Channel == app.ChannelFile && sum.In.Count+sum.Out.Count > 0 {
 		r.tx.exec(`UPDATE imports SET in_count = in_count + ?, in_amount = in_amount + ?, out_count = out_count + ?, out_amount =
-			out_amount + ?, undone_at = NULL WHERE id = ?`, in.Count, in.Total, out.Count, out.Total, r.call.ImportID)
+			out_amount + ?, undone_at = NULL WHERE id = ?`, sum.In.Count, sum.In.Total, sum.Out.Count, sum.Out.Total, r.call.ImportID)
 	}
 }
 

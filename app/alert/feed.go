@@ -173,7 +173,7 @@ func (w *paymentWriter) message(medium Medium, payments []app.Transaction) (_ Me
 		head = append(head, app.Text{EN: "Late: this could not be sent before.", VI: "Gửi muộn: trước đó chưa gửi được."}.In(w.lang))
 	}
 	room := feedBytes[medium] - len(strings.Join(head, "\n")) - 200 // for the sums
-	var in, out app.Amounts
+	var sum app.Flow
 	var lines []string
 	for _, t := range payments {
 		line := w.line(t)
@@ -182,20 +182,16 @@ func (w *paymentWriter) message(medium Medium, payments []app.Transaction) (_ Me
 		}
 		n++
 		lines = append(lines, line)
-		sum := &in
-		if t.Type == app.Out {
-			sum = &out
-		}
-		sum.Count, sum.Total = sum.Count+1, sum.Total+t.Amount
+		sum.Add(t.Type, app.Amounts{Count: 1, Total: t.Amount})
 	}
 	subject := w.amount(payments[0]) + " · " + payments[0].Bank + " " + app.Tail(payments[0].AccountNumber)
 	if n > 1 {
 		var sums []string
-		if in.Count > 0 {
-			sums = append(sums, "+"+w.money(in.Total))
+		if sum.In.Count > 0 {
+			sums = append(sums, "+"+w.money(sum.In.Total))
 		}
-		if out.Count > 0 {
-			sums = append(sums, "−"+w.money(out.Total))
+		if sum.Out.Count > 0 {
+			sums = append(sums, "−"+w.money(sum.Out.Total))
 		}
 		subject = counted(int64(n), "payment", "payments", "khoản").In(w.lang) + ": " + strings.Join(sums, ", ")
 		head = append(head, subject)

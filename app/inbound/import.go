@@ -156,11 +156,11 @@ type ImportedFile struct {
 // Undoing is what the undoing of an import removes and keeps.
 type Undoing struct {
 	File        ImportedFile
-	In, Out     app.Amounts // removed
-	First, Last time.Time   // times of the removed transactions
-	Told        []int64     // transactions that stay because of deliveries to a shop
-	Named       []int64     // transactions that stay because a provider or a person named them too
-	ToldCount   int64       // Told and Named hold the first hundred
+	app.Flow              // what is removed
+	First, Last time.Time // times of the removed transactions
+	Told        []int64   // transactions that stay because of deliveries to a shop
+	Named       []int64   // transactions that stay because a provider or a person named them too
+	ToldCount   int64     // Told and Named hold the first hundred
 	NamedCount  int64
 	ClosedCount int64 // how many stay because they stand in a closed book
 }
@@ -185,11 +185,7 @@ func (u *Undoing) Count(t app.Transaction, told, named, closed bool) {
 		}
 		return
 	}
-	sum := &u.In
-	if t.Type == app.Out {
-		sum = &u.Out
-	}
-	sum.Count, sum.Total = sum.Count+1, sum.Total+t.Amount
+	u.Add(t.Type, app.Amounts{Count: 1, Total: t.Amount})
 	if u.First.IsZero() || t.Time.Before(u.First) {
 		u.First = t.Time
 	}
