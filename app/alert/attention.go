@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"baoco/app"
@@ -48,47 +49,38 @@ type Attention struct {
 	Warning    upkeep.WarningName // of AttentionSystem and AttentionServer
 }
 
+// attentionPages are the pages of the kinds; an id follows a slash.
+var attentionPages = map[AttentionKind]string{
+	AttentionPlan: "/settings", AttentionSystem: "/system", AttentionServer: "/system", AttentionCodes: "/settings/codes",
+	AttentionAlert: "/settings/alerts", AttentionFailed: "/deliveries?status=0&from=", AttentionInbound: "/inbound/events?state=",
+	AttentionWebhook: "/webhooks/", AttentionRetry: "/webhooks/", AttentionStream: "/streams/", AttentionBank: "/banks/",
+	AttentionSource: "/inbound/sources/", AttentionMatch: "/transactions/",
+}
+
 // Path is the path, with its query, of the dashboard's page where somebody can settle it.
 // Alerts in mailboxes link to it.
 func (a Attention) Path() string {
-	id := strconv.FormatInt(a.ID, 10)
+	page, known := attentionPages[a.Kind]
+	switch {
+	case !known:
+		return "/"
+	case a.Kind == AttentionFailed:
+		return page + a.Since.String()
+	case a.Kind == AttentionInbound:
+		return page + string(a.State)
+	case a.Kind == AttentionSource && a.ID == 0:
+		return "/inbound/refused"
+	case a.Warning == upkeep.WarningCertificate:
+		return page + "#program"
+	case a.Warning == upkeep.WarningBackup:
+		return page + "#backup"
+	case strings.HasSuffix(page, "/"):
+		page += strconv.FormatInt(a.ID, 10)
+	}
 	if a.SecretLost {
-		id += "/rotate"
+		page += "/rotate"
 	}
-	switch a.Kind {
-	case AttentionPlan:
-		return "/settings"
-	case AttentionSystem, AttentionServer:
-		switch a.Warning {
-		case upkeep.WarningCertificate:
-			return "/system#program"
-		case upkeep.WarningBackup:
-			return "/system#backup"
-		}
-		return "/system"
-	case AttentionWebhook, AttentionRetry:
-		return "/webhooks/" + id
-	case AttentionStream:
-		return "/streams/" + id
-	case AttentionFailed:
-		return "/deliveries?status=0&from=" + a.Since.String()
-	case AttentionInbound:
-		return "/inbound/events?state=" + string(a.State)
-	case AttentionBank:
-		return "/banks/" + id
-	case AttentionSource:
-		if a.ID == 0 {
-			return "/inbound/refused"
-		}
-		return "/inbound/sources/" + id
-	case AttentionMatch:
-		return "/transactions/" + id
-	case AttentionCodes:
-		return "/settings/codes"
-	case AttentionAlert:
-		return "/settings/alerts"
-	}
-	return "/"
+	return page
 }
 
 // The limits of Attention.
@@ -170,6 +162,15 @@ func (s *Service) planAttention(ctx context.Context, accountID int64, now time.T
 	return []Attention{plan}, nil
 }
 
+// serverAttention are the names of the warnings that are AttentionServer.
+var serverAttention = map[upkeep.WarningName]app.Text{
+	upkeep.WarningDisk:        {EN: "The disk is almost full", VI: "Ổ đĩa sắp đầy"},
+	upkeep.WarningCertificate: {EN: "The HTTPS certificate is not renewed", VI: "Chứng chỉ HTTPS chưa được gia hạn"},
+	upkeep.WarningReplica:     {EN: "The replica is not good", VI: "Bản sao ngoài máy có vấn đề"},
+	upkeep.WarningClock:       {EN: "The clock of this machine was set", VI: "Đồng hồ của máy này vừa bị chỉnh"},
+	upkeep.WarningBackup:      {EN: "There is no recent backup", VI: "Lâu chưa sao lưu"},
+}
+
 func (s *Service) systemAttention(ctx context.Context, accountID int64, in upkeep.Installation, now time.Time) (list []Attention, _ error) {
 	if accountID != app.DefaultAccountID {
 		return nil, nil
@@ -181,17 +182,10 @@ func (s *Service) systemAttention(ctx context.Context, accountID int64, in upkee
 		}
 		a := Attention{Kind: AttentionSystem, Key: "system " + string(warning.Name), Text: warning.Text, Name: warning.Text,
 			Warning: warning.Name, Action: app.Text{EN: "View system", VI: "Xem hệ thống"}}
-		switch warning.Name {
-		case upkeep.WarningDisk:
-			a.Kind, a.Name = AttentionServer, app.Text{EN: "The disk is almost full", VI: "Ổ đĩa sắp đầy"}
-		case upkeep.WarningCertificate:
-			a.Kind, a.Name = AttentionServer, app.Text{EN: "The HTTPS certificate is not renewed", VI: "Chứng chỉ HTTPS chưa được gia hạn"}
-		case upkeep.WarningReplica:
-			a.Kind, a.Name = AttentionServer, app.Text{EN: "The replica is not good", VI: "Bản sao ngoài máy có vấn đề"}
-		case upkeep.WarningClock:
-			a.Kind, a.Name = AttentionServer, app.Text{EN: "The clock of this machine was set", VI: "Đồng hồ của máy này vừa bị chỉnh"}
-		case upkeep.WarningBackup:
-			a.Kind, a.Name = AttentionServer, app.Text{EN: "There is no recent backup", VI: "Lâu chưa sao lưu"}
+		if name, found := serverAttention[warning.Name]; found {
+			a.Kind, a.Name = AttentionServer, name
+		}
+		if warning.Name == upkeep.WarningBackup {
 			a.Action = app.Text{EN: "How to back up", VI: "Cách sao lưu"}
 		}
 		list = append(list, a)

@@ -157,15 +157,9 @@ func (c Channel) Destination() string {
 // conditions, so that what lasts is told again: somebody else may be listening
 // now.
 func (s *Service) SetAlertChannel(ctx context.Context, c Channel, now time.Time) (Channel, error) {
-	channels, err := s.AlertChannels(ctx, c.AccountID)
-	if err != nil {
+	before, err := s.AlertChannel(ctx, c.AccountID, c.Medium)
+	if err != nil && app.CodeOf(err) != app.CodeNotFound {
 		return Channel{}, err
-	}
-	var before Channel
-	for _, known := range channels {
-		if known.Medium == c.Medium {
-			before = known
-		}
 	}
 	switch c.Medium {
 	case Telegram:

@@ -69,14 +69,12 @@ func (l EventLink) Complete(items []Incoming, own app.BankAccount, linked []app.
 		}
 	}
 	if !slices.ContainsFunc(items, func(e Incoming) bool { return Fits(app.BankAccount{Bank: l.Bank, AccountNumber: l.AccountNumber}, e) }) {
-		return l, errOtherBank()
+		return l, errOtherBank
 	}
 	return l, nil
 }
 
-func errOtherBank() error {
-	return app.InvalidField("bank", "is not the bank that the event names", "không phải ngân hàng mà lần nhận nêu")
-}
+var errOtherBank = app.InvalidField("bank", "is not the bank that the event names", "không phải ngân hàng mà lần nhận nêu")
 
 func (l *EventLink) completeNumber(items []Incoming) error {
 	masked := false
@@ -94,7 +92,7 @@ func (l *EventLink) completeNumber(items []Incoming) error {
 		return app.InvalidField("account_number", "is required: the event shows only some digits of it",
 			"là bắt buộc: lần nhận chỉ cho thấy một phần số tài khoản")
 	case l.AccountNumber == "" && l.Bank != "":
-		return errOtherBank()
+		return errOtherBank
 	case l.AccountNumber == "":
 		return app.InvalidField("account_number", "is required: the event names none", "là bắt buộc: lần nhận không nêu số tài khoản")
 	}
