@@ -122,33 +122,34 @@ func said(text string) string {
 // unreachableAlert explains an error before the other side could say anything,
 // by its class alone. where is its name and port.
 func unreachableAlert(where string, err error) *alert.Error {
-	text := app.Textf("%s did not answer in time: check host, port and the kind of encryption.",
-		"%s không trả lời kịp thời gian: vui lòng kiểm tra máy chủ, cổng và kiểu mã hoá.", where)
-	switch class, detail := courier.Classify(err, delivery.CauseConnect); class {
-	case delivery.ErrorTimeout:
-	case delivery.ErrorDNS:
-		text = app.Textf("The name of %s could not be looked up: check its spelling, and the name servers of this machine.",
-			"Không tra được tên máy chủ %s: vui lòng kiểm tra chính tả và DNS của máy chạy baoco.", where)
-	case delivery.ErrorRefused:
-		text = app.Textf("Nothing listens at %s: check host and port.",
-			"Không có dịch vụ nào chạy tại %s: vui lòng kiểm tra máy chủ và cổng.", where)
-	case delivery.ErrorTLS:
-		text = app.Textf("The secure connection to %s failed (%s): check host, port and the kind of encryption.",
-			"Kết nối bảo mật với %s bị lỗi (%s): vui lòng kiểm tra máy chủ, cổng và kiểu mã hoá.", where, said(detail.Text))
-	case delivery.ErrorBlocked:
-		text = app.Textf("%s has no public address, so baoco doesn't connect to it; the operator can allow it with --allow-target on serve.",
-			"%s không có địa chỉ công khai nên baoco không kết nối; người vận hành có thể cho phép bằng --allow-target của serve.", where)
-	case delivery.ErrorShortage:
-		text = app.Text{EN: "baoco’s own server has no files, memory or network ports left; it is tried again later.",
-			VI: "Máy chủ chạy baoco đã hết số tệp được mở, bộ nhớ hoặc cổng mạng; hệ thống sẽ thử lại sau."}
-	case delivery.ErrorProtocol:
-		text = app.Textf("%s answered otherwise than expected (%s): check host, port and the kind of encryption.",
-			"%s trả lời không đúng như mong đợi (%s): vui lòng kiểm tra máy chủ, cổng và kiểu mã hoá.", where, said(detail.Text))
-	default:
-		text = app.Textf("The connection to %s broke off: check host, port and the kind of encryption, and whether a firewall cuts in.",
-			"Kết nối với %s bị ngắt: vui lòng kiểm tra máy chủ, cổng, kiểu mã hoá và tường lửa.", where)
+	class, detail := courier.Classify(err, delivery.CauseConnect)
+	text, known := unreachableTexts[class]
+	if !known {
+		text = unreachableTexts[delivery.ErrorConnection]
 	}
-	return &alert.Error{Text: text}
+	put := strings.NewReplacer("{where}", where, "{detail}", said(detail.Text))
+	return &alert.Error{Text: app.Text{EN: put.Replace(text.EN), VI: put.Replace(text.VI)}}
+}
+
+var unreachableTexts = map[delivery.ErrorClass]app.Text{
+	delivery.ErrorTimeout: {EN: "{where} did not answer in time: check host, port and the kind of encryption.",
+		VI: "{where} không trả lời kịp thời gian: vui lòng kiểm tra máy chủ, cổng và kiểu mã hoá."},
+	delivery.ErrorDNS: {EN: "The name of {where} could not be looked up: check its spelling, and the name servers of this machine.",
+		VI: "Không tra được tên máy chủ {where}: vui lòng kiểm tra chính tả và DNS của máy chạy baoco."},
+	delivery.ErrorRefused: {EN: "Nothing listens at {where}: check host and port.",
+		VI: "Không có dịch vụ nào chạy tại {where}: vui lòng kiểm tra máy chủ và cổng."},
+	delivery.ErrorTLS: {EN: "The secure connection to {where} failed ({detail}): check host, port and the kind of encryption.",
+		VI: "Kết nối bảo mật với {where} bị lỗi ({detail}): vui lòng kiểm tra máy chủ, cổng và kiểu mã hoá."},
+	delivery.ErrorBlocked: {
+		EN: "{where} has no public address, so baoco doesn't connect to it; the operator can allow it with --allow-target on serve.",
+		VI: "{where} không có địa chỉ công khai nên baoco không kết nối; người vận hành có thể cho phép bằng --allow-target của serve."},
+	delivery.ErrorShortage: {EN: "baoco’s own server has no files, memory or network ports left; it is tried again later.",
+		VI: "Máy chủ chạy baoco đã hết số tệp được mở, bộ nhớ hoặc cổng mạng; hệ thống sẽ thử lại sau."},
+	delivery.ErrorProtocol: {EN: "{where} answered otherwise than expected ({detail}): check host, port and the kind of encryption.",
+		VI: "{where} trả lời không đúng như mong đợi ({detail}): vui lòng kiểm tra máy chủ, cổng và kiểu mã hoá."},
+	delivery.ErrorConnection: {
+		EN: "The connection to {where} broke off: check host, port and the kind of encryption, and whether a firewall cuts in.",
+		VI: "Kết nối với {where} bị ngắt: vui lòng kiểm tra máy chủ, cổng, kiểu mã hoá và tường lửa."},
 }
 
 const feedsAtOnce = 32
