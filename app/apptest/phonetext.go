@@ -1,6 +1,7 @@
 package apptest
 
 import (
+	"cmp"
 	"net/url"
 	"strconv"
 	"time"
@@ -28,18 +29,8 @@ const (
 )
 
 func (x PhoneText) Filled() PhoneText {
-	if x.Sender == "" {
-		x.Sender = "ACB"
-	}
-	if x.Text == "" {
-		x.Text = acbText
-	}
-	if x.Received.IsZero() {
-		x.Received = time.UnixMilli(1760414385123)
-	}
-	if x.ID == "" {
-		x.ID = "abc123"
-	}
+	x.Sender, x.Text, x.ID = cmp.Or(x.Sender, "ACB"), cmp.Or(x.Text, acbText), cmp.Or(x.ID, "abc123")
+	x.Received = cmp.Or(x.Received, time.UnixMilli(1760414385123))
 	return x
 }
 

@@ -13,9 +13,7 @@ import (
 // AddSource adds a source to account 1; one without a name is called till.
 func (w *World) AddSource(add inbound.SourceAdd) inbound.Source {
 	w.T.Helper()
-	if add.Name == "" {
-		add.Name = "till"
-	}
+	add.Name = cmp.Or(add.Name, "till")
 	if kind, _ := w.Services.Inbound.ProviderKind(add.Provider); add.Secret == "" && kind.NeedsSecret(cmp.Or(add.Auth, kind.DefaultAuth)) {
 		add.Secret = fmt.Sprint("a key of the provider's, ", w.Rows("sources"))
 	}

@@ -1,6 +1,7 @@
 package apptest
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"net/url"
@@ -26,18 +27,9 @@ const (
 )
 
 func (x Transfer) filled() Transfer {
-	for _, f := range []struct {
-		field *string
-		value string
-	}{{&x.ID, "3521"}, {&x.Account, SomeAccount}, {&x.Gateway, "ACB"}, {&x.Direction, "IN"}, {&x.Date, SomeDate},
-		{&x.Content, "NAPTIEN MOMO"}} {
-		if *f.field == "" {
-			*f.field = f.value
-		}
-	}
-	if x.Amount == 0 {
-		x.Amount = 200000
-	}
+	x.ID, x.Account, x.Gateway = cmp.Or(x.ID, "3521"), cmp.Or(x.Account, SomeAccount), cmp.Or(x.Gateway, "ACB")
+	x.Direction, x.Date = cmp.Or(x.Direction, "IN"), cmp.Or(x.Date, SomeDate)
+	x.Content, x.Amount = cmp.Or(x.Content, "NAPTIEN MOMO"), cmp.Or(x.Amount, 200000)
 	return x
 }
 

@@ -17,6 +17,7 @@ import (
 	"sync"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/app/delivery"
 	"baoco/web/api"
 
@@ -292,9 +293,7 @@ func From(h http.Handler, remote string) func(method, path, body string, header 
 	return func(method, path, body string, header ...string) Answer {
 		request := httptest.NewRequest(method, path, strings.NewReader(body))
 		request.RemoteAddr = remote
-		for i := 0; i < len(header); i += 2 {
-			request.Header.Add(header[i], header[i+1])
-		}
+		maps.Copy(request.Header, apptest.Header(header))
 		recorder := httptest.NewRecorder()
 		h.ServeHTTP(recorder, request)
 		return Answer{recorder.Code, recorder.Header(), recorder.Body.String()}

@@ -3,6 +3,7 @@ package webtest
 import (
 	"bufio"
 	"context"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -28,9 +29,7 @@ func (b *Browser) Listen(path string, header ...string) *Listener {
 	b.t.Cleanup(stop)
 	request, err := http.NewRequestWithContext(ctx, "GET", b.Base+path, nil)
 	apptest.Must(b.t, err)
-	for i := 0; i < len(header); i += 2 {
-		request.Header.Set(header[i], header[i+1])
-	}
+	maps.Copy(request.Header, apptest.Header(header))
 	response, err := b.Client.Do(request)
 	apptest.Must(b.t, err)
 	l := &Listener{b.t, response.StatusCode, make(chan event, 100), stop}

@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"context"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -135,9 +136,7 @@ func (w Bubble) Open(cookies map[string]*http.Cookie, path string, full bool) (c
 func (w Bubble) OpenAs(key, path string, full bool, header ...string) (c *PipeConn, hangUp context.CancelFunc) {
 	r := httptest.NewRequest("GET", path, nil)
 	r.Header.Set("Authorization", "Bearer "+key)
-	for i := 0; i < len(header); i += 2 {
-		r.Header.Add(header[i], header[i+1])
-	}
+	maps.Copy(r.Header, apptest.Header(header))
 	return w.open(r, full)
 }
 

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"hash/crc32"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -139,9 +140,7 @@ func (w *World) Send(method, path, body string, header ...string) (Answer, error
 	if err != nil {
 		return Answer{}, err
 	}
-	for i := 0; i < len(header); i += 2 {
-		request.Header.Add(header[i], header[i+1])
-	}
+	maps.Copy(request.Header, apptest.Header(header))
 	return answered(client.Do(request))
 }
 
