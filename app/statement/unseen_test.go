@@ -171,14 +171,14 @@ func TestStaleFormulas(t *testing.T) {
 	}
 	const value, known, unknown = `<c r="C2"><f>4+1</f><v>5</v></c>`, "1 IN 5", "1 ! transferAmount"
 	for name, test := range map[string]struct{ cell, book, want string }{
-		"calculated":             {value, "", known},
-		"no value":               {`<c r="C2"><f>4+1</f></c>`, "", unknown},
-		"an empty value":         {`<c r="C2"><f>4+1</f><v></v></c>`, "", unknown},
-		"calculated each day":    {`<c r="C2"><f>IF(today ()>1,5,500)</f><v>5</v></c>`, "", unknown},
-		"calculated whenever":    {`<c r="C2"><f ca="1">NOW()</f><v>5</v></c>`, "", unknown},
-		"not whenever":           {`<c r="C2"><f ca="0">4+1</f><v>5</v></c>`, "", known},
-		"when it is opened":      {value, `<calcPr fullCalcOnLoad="1"/>`, unknown},
-		"not when it was saved":  {value, `<calcPr calcCompleted="0"/>`, unknown},
+		"calculated":            {value, "", known},
+		"no value":              {`<c r="C2"><f>4+1</f></c>`, "", unknown},
+		"an empty value":        {`<c r="C2"><f>4+1</f><v></v></c>`, "", unknown},
+		"calculated each day":   {`<c r="C2"><f>IF(today ()>1,5,500)</f><v>5</v></c>`, "", unknown},
+		"calculated whenever":   {`<c r="C2"><f ca="1">NOW()</f><v>5</v></c>`, "", unknown},
+		"not whenever":          {`<c r="C2"><f ca="0">4+1</f><v>5</v></c>`, "", known},
+		"when it is opened":     {value, `<calcPr fullCalcOnLoad="1"/>`, unknown},
+		"not when it was saved": {value, `<calcPr calcCompleted="0"/>`, unknown},
 		"together with its date": {`</row><row r="3"><c r="A3"><f>TODAY()</f><v>46327</v></c>` +
 			`<c r="B3" t="str"><v>b</v></c><c r="C3"><f>TODAY()</f><v>5</v></c>`, "", "0 ! transferAmount"},
 		"a number is no formula": {`<c r="C2"><v>5</v></c>`, `<calcPr fullCalcOnLoad="true"/>`, "1 IN 5 #N/A"},
