@@ -48,8 +48,8 @@ func (r *recorder) namedByImport(id int64) {
 func (r *recorder) closeImport(first int, recording *inbound.Recording) {
 	recording.ImportID = r.call.ImportID
 	var sum app.Flow
-	for i, e := range r.call.Elements[:len(recording.Outcomes)] {
-		if i >= first && recording.Outcomes[i] == inbound.OutcomeRecorded {
+	for i, e := range r.call.Elements[first:len(recording.Outcomes)] {
+		if recording.Outcomes[first+i] == inbound.OutcomeRecorded {
 			sum.Add(e.Type, app.Amounts{Count: 1, Total: e.Amount})
 		}
 	}
