@@ -125,16 +125,11 @@ type dayKey struct {
 const addAmounts = ` ON CONFLICT DO UPDATE SET count = count + excluded.count, amount = amount + excluded.amount`
 
 func (t *totals) flushTransactions(tx *tx) {
-	type flow struct{ in, out app.Amounts }
-	accounts, bankAccounts := map[int64]flow{}, map[int64]app.Amounts{}
+	accounts, bankAccounts := map[int64]app.Flow{}, map[int64]app.Amounts{}
 	accountDays, bankAccountDays, numberDays := map[dayKey]app.Amounts{}, map[dayKey]app.Amounts{}, map[dayKey]app.Amounts{}
 	for _, d := range t.transactions {
 		sums := accounts[d.accountID]
-		if d.direction == app.Out {
-			sums.out = d.addTo(sums.out)
-		} else {
-			sums.in = d.addTo(sums.in)
-		}
+		sums.Add(d.direction, d.addTo(app.Amounts{}))
 		accounts[d.accountID] = sums
 		bankAccounts[d.bankAccountID] = d.addTo(bankAccounts[d.bankAccountID])
 		key := dayKey{owner: d.accountID, day: d.day, direction: d.direction}
@@ -147,7 +142,7 @@ func (t *totals) flushTransactions(tx *tx) {
 	}
 	for id, sums := range accounts {
 		tx.exec(`UPDATE account_totals SET in_count = in_count + ?, in_amount = in_amount + ?, out_count = out_count + ?, out_amount = out_amount
-			+ ? WHERE account_id = ?`, sums.in.Count, sums.in.Total, sums.out.Count, sums.out.Total, id)
+			+ ? WHERE account_id = ?`, sums.In.Count, sums.In.Total, sums.Out.Count, sums.Out.Total, id)
 	}
 	for id, sum := range bankAccounts {
 		tx.exec(`INSERT INTO bank_account_totals (bank_account_id, count, amount) VALUES (?, ?, ?)`+addAmounts, id, sum.Count, sum.Total)
