@@ -15,7 +15,6 @@ type Service struct {
 	challenges passkey.Challenges
 }
 
-// NewService makes the use cases over a store.
 func NewService(store Store, ledger *app.Service) *Service {
 	return &Service{Records: store, store: store, ledger: ledger}
 }
