@@ -33,7 +33,7 @@ func (w *World) Browser() *Browser {
 	w.T.Helper()
 	jar, err := cookiejar.New(nil)
 	apptest.Must(w.T, err)
-	return &Browser{w.T, w.URL, &http.Client{Jar: jar, Timeout: time.Minute,
+	return &Browser{w.T, w.URL, &http.Client{Jar: jar, Timeout: time.Minute, Transport: client.Transport,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}, http.Header{}}
 }
 

@@ -115,7 +115,8 @@ func (a Answer) JSON(t testing.TB) map[string]any {
 	return v
 }
 
-// client follows no redirect: an address either answers or doesn't.
+// client follows no redirect: an address either answers or doesn't. Its transport is none of the
+// standard library's, whose connections each server of a test closes that ends.
 var client = &http.Client{
 	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	Transport:     &http.Transport{MaxIdleConnsPerHost: 64},
