@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
 	"time"
 )
 
@@ -108,12 +107,3 @@ func (d directory) List(ctx context.Context, dir string) (list []Object, err err
 }
 
 func (directory) Close() error { return nil }
-
-// ownAs gives a file the owner of another where this process is root.
-func ownAs(f *os.File, other fs.FileInfo) error {
-	stat, ok := other.Sys().(*syscall.Stat_t)
-	if !ok || os.Geteuid() != 0 {
-		return nil
-	}
-	return f.Chown(int(stat.Uid), int(stat.Gid))
-}
