@@ -15,6 +15,7 @@ type Service struct {
 	challenges passkey.Challenges
 }
 
+// NewService makes the use cases over a store.
 func NewService(store Store, ledger *app.Service) *Service {
 	return &Service{Records: store, store: store, ledger: ledger}
 }

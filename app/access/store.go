@@ -7,6 +7,7 @@ import (
 	"baoco/app"
 )
 
+// Records are what everybody may ask and change: no rule decides about it.
 type Records interface {
 	// APIKeys lists the keys of an account by id, revoked ones included.
 	APIKeys(ctx context.Context, accountID int64) ([]APIKey, error)

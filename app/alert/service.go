@@ -50,6 +50,7 @@ type Service struct {
 	pushes pushes
 }
 
+// NewService makes the use cases over a store.
 func NewService(store Store, c Config, rooms Rooms) *Service {
 	return &Service{Records: store, store: store, zone: rooms.Ledger.Zone(), config: c, rooms: rooms,
 		pushes: pushes{ringings: map[ringKey]*ringing{}}}

@@ -7,6 +7,7 @@ import (
 	"baoco/app"
 )
 
+// Records are what everybody may ask and change: no rule decides about it.
 type Records interface {
 	// AlertPreferences gives Vietnamese and nothing muted where none were set.
 	AlertPreferences(ctx context.Context, accountID int64) (Preferences, error)

@@ -33,6 +33,7 @@ type Service struct {
 	counted func(Result)            // nil: nobody counts
 }
 
+// NewService makes the use cases over a store.
 func NewService(store Store, c Config, ledger *app.Service) *Service {
 	if c.Schedule == nil {
 		c.Schedule = RetrySchedule

@@ -7,6 +7,7 @@ import (
 	"baoco/app"
 )
 
+// Records are what everybody may ask and change: no rule decides about it.
 type Records interface {
 	// Webhook finds a webhook that isn't deleted.
 	Webhook(ctx context.Context, accountID, id int64) (Webhook, error)

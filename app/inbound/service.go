@@ -41,6 +41,7 @@ type Service struct {
 	meter         func(Source, Recording)   // nil: nobody counts
 }
 
+// NewService makes the use cases over a store.
 func NewService(store Store, c Config, ledger *app.Service, deliveries *delivery.Service) *Service {
 	return &Service{
 		Records: store, store: store, zone: ledger.Zone(), config: c, ledger: ledger, deliveries: deliveries,

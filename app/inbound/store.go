@@ -7,6 +7,7 @@ import (
 	"baoco/app"
 )
 
+// Records are what everybody may ask and change: no rule decides about it.
 type Records interface {
 	// Sources lists the sources in use by id.
 	Sources(ctx context.Context, accountID int64) ([]Source, error)

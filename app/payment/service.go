@@ -17,6 +17,7 @@ type Service struct {
 	ledger *app.Service
 }
 
+// NewService makes the use cases over a store.
 func NewService(store Store, ledger *app.Service) *Service {
 	return &Service{Records: store, store: store, zone: ledger.Zone(), ledger: ledger}
 }

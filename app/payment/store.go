@@ -7,6 +7,7 @@ import (
 	"baoco/app"
 )
 
+// Records are what everybody may ask and change: no rule decides about it.
 type Records interface {
 	// CounterLinks lists the links of an account by id, revoked ones included.
 	CounterLinks(ctx context.Context, accountID int64) ([]CounterLink, error)

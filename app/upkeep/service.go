@@ -22,6 +22,7 @@ type Service struct {
 	clockStep    atomic.Pointer[ClockStep]    // nil: the clock was not set
 }
 
+// NewService makes the use cases over a store.
 func NewService(store Store, zone *time.Location) *Service {
 	return &Service{Records: store, store: store, zone: zone}
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 )
 
+// Records are what everybody may ask and change: no rule decides about it.
 type Records interface {
 	// StorageStatus looks at the files from outside.
 	StorageStatus() (StorageStatus, error)
