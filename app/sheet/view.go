@@ -1,9 +1,15 @@
 package sheet
 
 import (
+	"bufio"
+	"bytes"
 	"cmp"
+	"encoding/xml"
+	"errors"
+	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // view says which cells of a workbook a person doesn't see who looks at the sheet: those of hidden
@@ -21,7 +27,7 @@ type cover struct{ top, bottom, left, right int }
 
 // maxWork is the work of a statement of 20,000 rows with ten merged cells each, of four columns.
 const (
-	maxWork     = 1 << 22
+	maxWork     = 1 << 23
 	elementWork = 16
 )
 
@@ -64,6 +70,61 @@ func (v *view) mark(r *Record) {
 		c.Unseen = c.Unseen || v.rows[r.Line] || c.Span == 0 && v.last[i+1] >= r.Line
 	}
 }
+
+// readView reads a sheet for the first time, since its merged cells stand behind the rows. To take little time,
+// it reads only the elements that matter, each from one "<" to the next. What is damaged is found with the
+// rows.
+func (w *workbook) readView(s sheet) (v view, err error) {
+	v = newView(s.hidden)
+	p, err := w.openPart(s.part, maxXML)
+	if err != nil {
+		return v, err
+	}
+	for in := bufio.NewReaderSize(p, 64<<10); err == nil; {
+		tag, end := in.ReadSlice('<')
+		name := tag[:max(0, bytes.IndexAny(tag, " \t\r\n"))]
+		if bytes.HasSuffix(name, []byte("col")) || bytes.HasSuffix(name, []byte("mergeCell")) ||
+			bytes.HasSuffix(name, []byte("sheetFormatPr")) {
+			if v.work += elementWork; v.work > maxWork {
+				return v, errLarge
+			}
+			err = v.readElement("<" + strings.TrimSuffix(string(tag), "<"))
+		}
+		if end != nil && !errors.Is(end, bufio.ErrBufferFull) {
+			break
+		}
+	}
+	v.sort()
+	return v, err
+}
+
+// readElement reads an element about hidden columns, what is usual in the sheet, or a merged cell.
+func (v *view) readElement(element string) error {
+	token, _ := xml.NewDecoder(strings.NewReader(element)).RawToken()
+	start, _ := token.(xml.StartElement)
+	values := map[string]string{}
+	for _, a := range start.Attr {
+		values[a.Name.Local] = a.Value
+	}
+	switch at := mergedForm.FindStringSubmatch(values["ref"]); {
+	case start.Name.Local == "col" && (isTrue(values["hidden"]) || isThin(values["width"])):
+		first, _ := strconv.Atoi(values["min"])
+		last, _ := strconv.Atoi(values["max"])
+		return v.add(cover{0, maxRows, first, last})
+	case start.Name.Local == "sheetFormatPr" && (isThin(values["defaultColWidth"]) || isThin(values["defaultRowHeight"])):
+		return v.add(cover{0, maxRows, 1, MaxColumns})
+	case start.Name.Local == "mergeCell" && at != nil:
+		left, _ := ColumnNumber(at[1])
+		top, _ := strconv.Atoi(at[2])
+		right, _ := ColumnNumber(at[3])
+		bottom, _ := strconv.Atoi(at[4])
+		return v.add(cover{top, bottom, left, right})
+	}
+	return nil
+}
+
+// mergedForm is what a merged cell goes over.
+var mergedForm = regexp.MustCompile(`^([A-Za-z]+)([0-9]+):([A-Za-z]+)([0-9]+)$`)
 
 // isTrue reads a truth value of XML. isThin tells whether a column or a row of this width or height, in
 // characters or points, is too thin to be seen.

@@ -302,7 +302,7 @@ func (r records) readView(hidden bool) (view, error) {
 		case id == recordRow:
 			line := r.u16() + 1
 			r.take(4)
-			height := r.u16() & 0x7FFF // in twentieths of a point
+			height := r.u16() // in twentieths of a point; beyond 0x7FFF: the usual one
 			r.take(4)
 			if r.u16()&0x20 != 0 || height < 10 {
 				v.rows[line] = true

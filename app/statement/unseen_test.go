@@ -90,6 +90,8 @@ func TestUnseenXLS(t *testing.T) {
 	for name, test := range map[string]struct{ above, cells, asks string }{
 		"as it is":          {"", column(1, 2000, 0) + row(2, 0x140) + rows, ""},
 		"a row":             {"", row(2, 0x20) + rows, "3" + question + "1"},
+		"one of usual size": {"", xlsRecord(0x208, 2, 0, 3, 0x8000, uint32(0), 0x140, 0) + rows, ""},
+		"one of no height":  {"", xlsRecord(0x208, 2, 0, 3, 1, uint32(0), 0x140, 0) + rows, "3" + question + "1"},
 		"a column":          {"", column(1, 2000, 1) + rows, "2" + question + "2"},
 		"one of no width":   {"", column(1, 0, 0) + rows, "2" + question + "2"},
 		"one behind":        {"", column(3, 0, 1) + rows, ""},
@@ -135,7 +137,7 @@ func TestMerged(t *testing.T) {
 		"D4:C4":         {"", "damaged"},
 		"ZZZZZ4:C4":     {"", "damaged"},
 
-		strings.Repeat(" A9:XFD9", 1<<22>>14+1): {"", "damaged"},
+		strings.Repeat(" A9:XFD9", 1<<23>>14+1): {"", "damaged"},
 	} {
 		p := parts(`<row r="1">` + texts("A1", "Ngày", "B1", "Nội dung", "C1", "Rút ra", "D1", "Gửi vào") + `</row>` + row("2", "D2") +
 			row("4", "C4"))
@@ -155,6 +157,11 @@ func TestMerged(t *testing.T) {
 		if got != test.want || !strings.HasPrefix(asks, test.asks) || test.asks == "" && asks != "" {
 			t.Errorf("%.40s: %s asks %q, %v; want %s, %q", merged, got, asks, err, test.want, test.asks)
 		}
+	}
+	p := parts("") // a quarter of a million merged cells
+	p[sheet] = strings.Replace(p[sheet], "</sheetData>", "</sheetData>"+strings.Repeat("<mergeCell ref='H1:H1'/>", 1<<18), 1)
+	if _, err := tryRows(t, write(t, zipped(t, p)), statement.Options{Zone: zone}); err == nil || !strings.Contains(err.Error(), "damaged") {
+		t.Errorf("too many merged cells: %v", err)
 	}
 	const page = "<table><tr><td>Ngày<td>Nội dung<td>Rút ra<td>Gửi vào<tr><td>01/11/2026<td>a<td colspan=2>5.000" +
 		"<tr><td>02/11/2026<td>b<td>6.000<td><tr><td>03/11/2026<td>c<td colspan=2>-<tr><td colspan=2>Tổng<td colspan=2>6.000</table>"
