@@ -11,6 +11,7 @@ import (
 	"baoco/web/wire"
 )
 
+// BankAccountJSON is the schema BankAccount of openapi.yaml.
 type BankAccountJSON struct {
 	ID            int64                 `json:"id"`
 	Bank          string                `json:"bank"`
@@ -23,6 +24,7 @@ type BankAccountJSON struct {
 	ContentPrefix    string                `json:"content_prefix,omitempty"`
 }
 
+// EncodeBankAccount writes b with its times in zone.
 func EncodeBankAccount(b app.BankAccount, zone *time.Location) BankAccountJSON {
 	return BankAccountJSON{b.ID, b.Bank, b.AccountNumber, b.AccountName, b.Status, app.FormatTime(b.CreatedAt, zone),
 		b.Receiving(), b.ContentPrefix}

@@ -9,6 +9,7 @@ import (
 	"baoco/app/paymentcode"
 )
 
+// CodePatternJSON is the schema CodePattern of openapi.yaml.
 type CodePatternJSON struct {
 	ID        int64                `json:"id"`
 	Prefix    string               `json:"prefix"`
@@ -18,6 +19,7 @@ type CodePatternJSON struct {
 	CreatedAt string               `json:"created_at"`
 }
 
+// EncodeCodePattern writes p with its times in zone.
 func EncodeCodePattern(p app.CodePattern, zone *time.Location) CodePatternJSON {
 	return CodePatternJSON{p.ID, p.Prefix, p.Least, p.Most, p.Alphabet, app.FormatTime(p.CreatedAt, zone)}
 }

@@ -38,6 +38,7 @@ type HistoryJSON struct {
 	ResendOf      *int64               `json:"resend_of"`
 }
 
+// EncodeAttempt writes a with its times in zone, for a reader of lang.
 func EncodeAttempt(a delivery.Attempt, zone *time.Location, lang app.Lang) HistoryJSON {
 	h := HistoryJSON{
 		ID: a.ID, WebhookID: a.Delivery.WebhookID, Endpoint: a.URL, StatusCode: a.Result.StatusCode,

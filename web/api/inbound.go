@@ -78,6 +78,7 @@ type InboundEventBodyJSON struct {
 	BodyBase64   *string              `json:"body_base64"`
 }
 
+// EncodeInboundEvent writes e with its times in zone, for a reader of lang.
 func EncodeInboundEvent(e inbound.Event, zone *time.Location, lang app.Lang) InboundEventJSON {
 	return InboundEventJSON{
 		ID: e.ID, SourceID: OrNull(e.SourceID), Source: OrNull(e.SourceName), Provider: OrNull(e.Provider),
@@ -105,6 +106,7 @@ func encodeNamed(e inbound.Item, zone *time.Location, lang app.Lang) InboundName
 	return named
 }
 
+// EncodeInboundBody writes e whole.
 func EncodeInboundBody(e inbound.Event, zone *time.Location, lang app.Lang) InboundEventBodyJSON {
 	encoded := InboundEventBodyJSON{
 		InboundEventJSON: EncodeInboundEvent(e, zone, lang), Elements: make([]InboundElementJSON, len(e.Elements)), ElementCount: e.ElementCount,
@@ -187,6 +189,7 @@ type InboundCountsJSON struct {
 	MayRepeat  int `json:"may_be_repeat,omitempty"`
 }
 
+// EncodeInboundCounts writes the counts of r.
 func EncodeInboundCounts(r inbound.Recording) InboundCountsJSON {
 	return InboundCountsJSON{r.Recorded, r.Duplicates, r.Unassigned, r.Conflicts, r.Rejected, r.MayBeRepeats}
 }
@@ -250,6 +253,7 @@ type InboundLinkJSON struct {
 	BankAccount    BankAccountJSON `json:"bank_account"`
 }
 
+// EncodeInboundLink writes r with its times in zone.
 func EncodeInboundLink(r inbound.EventLinkResult, zone *time.Location) InboundLinkJSON {
 	ids := All(r.TransactionIDs, func(id int64) string { return strconv.FormatInt(id, 10) })
 	return InboundLinkJSON{r.Recorded, r.Duplicates, ids, r.Waiting, r.More, r.Open, r.Deliveries, r.Linked,

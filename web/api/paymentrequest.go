@@ -12,6 +12,7 @@ import (
 	"baoco/web/wire"
 )
 
+// PaymentRequestJSON is the schema PaymentRequest of openapi.yaml.
 type PaymentRequestJSON struct {
 	ID             int64             `json:"id"`
 	Status         app.PaymentStatus `json:"status"`
@@ -37,6 +38,7 @@ type PaymentRequestJSON struct {
 	CancelledAt    *string           `json:"cancelled_at"`
 }
 
+// EncodePaymentRequest writes r as it is at now, with its times in zone.
 func EncodePaymentRequest(r payment.Request, zone *time.Location, now time.Time) PaymentRequestJSON {
 	payTo, content := r.AccountNumber(), ""
 	if payTo == r.BankAccount.AccountNumber {
@@ -62,6 +64,7 @@ type PaymentTransferJSON struct {
 	MatchedAt string        `json:"matched_at"`
 }
 
+// EncodePaymentTransfer writes t with its times in zone.
 func EncodePaymentTransfer(t payment.Transfer, zone *time.Location) PaymentTransferJSON {
 	return PaymentTransferJSON{EncodeTransaction(t.Transaction, zone), t.FoundBy, t.Late, app.FormatTime(t.MatchedAt, zone)}
 }
@@ -91,6 +94,7 @@ type UnmatchedJSON struct {
 	Likely []PaymentRequestJSON `json:"likely"` // requests that it may be for, the likeliest first
 }
 
+// EncodeUnmatched writes t as it is at now, with its times in zone.
 func EncodeUnmatched(t payment.UnmatchedTransaction, zone *time.Location, now time.Time) UnmatchedJSON {
 	likely := All(t.Likely, func(r payment.Request) PaymentRequestJSON { return EncodePaymentRequest(r, zone, now) })
 	return UnmatchedJSON{EncodeTransaction(t.Transaction, zone), likely}

@@ -57,6 +57,7 @@ type reportPeriodJSON struct {
 	reportSumsJSON
 }
 
+// EncodeReport writes a report as the API does.
 func EncodeReport(r *book.Report) ReportJSON {
 	sums := func(s book.Sums) reportSumsJSON {
 		j := reportSumsJSON{InCount: s.In.Count, InTotal: s.In.Total, OutCount: s.Out.Count, OutTotal: s.Out.Total, Net: s.Net()}

@@ -31,6 +31,7 @@ type SourceJSON struct {
 	SecretLost        bool                 `json:"secret_lost,omitempty"` // it must be rotated before a call is accepted
 }
 
+// EncodeSource writes src with its times in zone, for a reader of lang.
 func EncodeSource(src inbound.SourceHealth, zone *time.Location, lang app.Lang) SourceJSON {
 	return SourceJSON{
 		ID: src.ID, Name: src.Name, Provider: src.Provider, Auth: src.Auth, URLPath: OrNull(src.URLPath()),
@@ -64,6 +65,7 @@ type RefusedCallJSON struct {
 	Reason     string              `json:"reason"` // in the reader's language
 }
 
+// EncodeRefusedCall writes c with its times in zone, for a reader of lang.
 func EncodeRefusedCall(c inbound.RefusedCall, zone *time.Location, lang app.Lang) RefusedCallJSON {
 	return RefusedCallJSON{c.ID, OrNull(c.SourceID), OrNull(c.SourceName), app.FormatTime(c.ReceivedAt, zone), c.Remote,
 		c.Code, c.Text.In(lang)}

@@ -12,6 +12,7 @@ import (
 	"baoco/web/wire"
 )
 
+// StreamJSON is the schema Stream of openapi.yaml.
 type StreamJSON struct {
 	ID            int64                `json:"id"`
 	Name          string               `json:"name"`
@@ -31,6 +32,7 @@ type StreamJSON struct {
 	SecretLost    bool                 `json:"secret_lost,omitempty"` // it must be rotated before anything is sent
 }
 
+// EncodeStream writes st with its times in zone, for a reader of lang.
 func EncodeStream(st stream.Stream, zone *time.Location, lang app.Lang) StreamJSON {
 	return StreamJSON{
 		ID: st.ID, Name: st.Name, URL: st.URL, Topic: st.Topic, Username: st.Username, BankAccountID: OrNull(st.BankAccountID), Type: st.Type,

@@ -41,6 +41,7 @@ type TransactionJSON struct {
 	RevenueNote string    `json:"revenue_note,omitempty"`
 }
 
+// EncodeTransaction writes t with its times in zone.
 func EncodeTransaction(t app.Transaction, zone *time.Location) TransactionJSON {
 	encoded := TransactionJSON{
 		strconv.FormatInt(t.ID, 10), t.BankAccountID, t.Bank, t.AccountNumber, t.Number, t.Type, t.Amount, t.Content,

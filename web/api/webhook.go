@@ -9,6 +9,7 @@ import (
 	"baoco/web/wire"
 )
 
+// WebhookJSON is the schema Webhook of openapi.yaml.
 type WebhookJSON struct {
 	ID              int64                `json:"id"`
 	Name            string               `json:"name"`
@@ -29,6 +30,7 @@ type WebhookJSON struct {
 	Silent          bool                 `json:"silent,omitempty"`           // it gets nothing
 }
 
+// EncodeWebhook writes w with its times in zone.
 func EncodeWebhook(w delivery.Webhook, zone *time.Location) WebhookJSON {
 	kind := w.Kind
 	if kind == delivery.WebhookStandard {
