@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"net"
 	"strings"
 	"sync/atomic"
@@ -149,5 +150,26 @@ func TestKafkaNamesManyBrokers(t *testing.T) {
 	kept, err := p.Publish(t.Context(), brokertest.Messages(1, 500, 500))
 	if int64(kept) > answered.Load() || err == nil || !strings.Contains(err.Error(), "more than 100 connections") || dialed.Load() != 100 {
 		t.Errorf("kept %d of %d, %v, after %d connections", kept, answered.Load(), err, dialed.Load())
+	}
+}
+
+// A caller that goes while a broker is being reached is the reason, not the connection that
+// its going ends. Which of the two ends first is chance, so there are many rounds.
+func TestKafkaCallerGoesDuringADial(t *testing.T) {
+	b := kafkaBroker(startKafka(t))
+	for range 50 {
+		ctx, cancel := context.WithCancel(t.Context())
+		var dialed atomic.Int64
+		p := kafka.Open(b, func(dial context.Context, network, address string) (net.Conn, error) {
+			if dialed.Add(1) > 1 {
+				cancel()
+				<-dial.Done()
+			}
+			return (&net.Dialer{}).DialContext(dial, network, address)
+		}, &tls.Config{})
+		if kept, err := p.Publish(ctx, brokertest.Messages(1, 3, 1)); kept != 0 || fmt.Sprint(err) != "publish to Kafka: context canceled" {
+			t.Errorf("kept %d, %v", kept, err)
+		}
+		p.Close()
 	}
 }

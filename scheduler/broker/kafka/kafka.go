@@ -114,7 +114,7 @@ func (k *client) options(host string) []kgo.Opt {
 // dial opens a connection to a broker, which the broker before may have named.
 func (k *client) dial(ctx context.Context, network, host string) (conn net.Conn, err error) {
 	defer func() {
-		if err != nil {
+		if err != nil && ctx.Err() == nil { // else the client was closed meanwhile
 			k.unreached.Store(&err)
 		}
 		k.gate.RLock()
@@ -123,13 +123,13 @@ func (k *client) dial(ctx context.Context, network, host string) (conn net.Conn,
 	if k.dials.Add(1) > maxDials {
 		return nil, errManyBrokers
 	}
-	ctx, cancel := context.WithTimeout(ctx, broker.MaxSilence/2)
+	patient, cancel := context.WithTimeout(ctx, broker.MaxSilence/2)
 	defer cancel()
-	if conn, err = k.Dial(ctx, network, host); err != nil {
+	if conn, err = k.Dial(patient, network, host); err != nil {
 		return nil, err
 	}
 	if k.TLS {
-		secure, err := k.Handshake(ctx, conn, host)
+		secure, err := k.Handshake(patient, conn, host)
 		if err != nil {
 			_ = conn.Close()
 			return nil, err
