@@ -2,6 +2,7 @@ package apptest
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -110,11 +111,16 @@ func startAt(t testing.TB, address string, cmd *exec.Cmd) {
 	}
 }
 
-// FreeAddress is an address of this machine where nothing listens.
+// FreeAddress is an address of this machine where nothing listens. No system gives such a
+// port to a connection, so a server that ends finds it free when it begins again.
 func FreeAddress(t testing.TB) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	Must(t, err)
-	defer l.Close()
-	return l.Addr().String()
+	for range 100 {
+		if l, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", 12000+rand.N(20000))); err == nil {
+			defer l.Close()
+			return l.Addr().String()
+		}
+	}
+	t.Fatal("no port is free")
+	return ""
 }

@@ -70,23 +70,19 @@ func (s *NATSServer) Start(t testing.TB) {
 	apptest.Must(t, s.Run())
 }
 
-// Run starts the process, and waits until it listens. A connection of this machine may
-// have got the port of a server that was killed, so it is started again for a while.
+// Run starts the process, and waits until it listens.
 func (s *NATSServer) Run() error {
-	for range 12 {
-		s.process = exec.Command(s.program, "-c", s.config)
-		if err := s.process.Start(); err != nil {
-			return err
-		}
-		for range 250 {
-			if conn, err := net.Dial("tcp", s.Address); err == nil {
-				return conn.Close()
-			}
-			time.Sleep(20 * time.Millisecond) // it is another process, which says nothing when it listens
-		}
-		s.Kill()
+	s.process = exec.Command(s.program, "-c", s.config)
+	if err := s.process.Start(); err != nil {
+		return err
 	}
-	return errors.New("the nats-server doesn't listen")
+	for range 3000 {
+		if conn, err := net.Dial("tcp", s.Address); err == nil {
+			return conn.Close()
+		}
+		time.Sleep(20 * time.Millisecond) // it is another process, which says nothing when it listens
+	}
+	return errors.New("the nats-server doesn't listen within a minute")
 }
 
 // Kill ends the process as a power cut does.
@@ -104,6 +100,11 @@ func (s *NATSServer) Stream(t testing.TB, config jetstream.StreamConfig, options
 	js, err := jetstream.New(conn)
 	apptest.Must(t, err)
 	var stream jetstream.Stream
+	defer func() {
+		if t.Failed() {
+			t.Log(err)
+		}
+	}()
 	apptest.Eventually(t, "there is a JetStream stream", func() bool { // a server that has just begun has no leader yet
 		stream, err = js.CreateStream(context.Background(), config)
 		return err == nil
