@@ -473,7 +473,7 @@ func TestManyEqualAmountsOfADay(t *testing.T) {
 	}
 	calls, rows := parking(600, "GUI XE BUOI SANG")
 	h.record(calls)
-	if _, recorded := h.imports("a.csv", false, rows); recorded != 0 || h.count(`inbound_items`) != 0 {
+	if _, recorded := h.imports("a.csv", false, rows[:150]); recorded != 0 || h.count(`inbound_items`) != 0 {
 		t.Errorf("%d recorded again, %d kept", recorded, h.count(`inbound_items`))
 	}
 	calls, _ = parking(600, "VE LUOT BUOI CHIEU")
