@@ -158,23 +158,27 @@ func (s *Store) PasskeyByCredential(ctx context.Context, id []byte) (p access.Pa
 func (s *Store) AddPasskey(
 	ctx context.Context, u access.User, p access.Passkey, codes [][32]byte, key app.IdempotencyKey,
 ) (_ access.User, first bool, err error) {
-	changed, err := writing(ctx, s, func(tx *tx) (access.User, error) {
+	type added struct {
+		access.User
+		first bool
+	}
+	a, err := writing(ctx, s, func(tx *tx) (added, error) {
 		useForm(tx, u.AccountID, key, p.CreatedAt)
 		before := txUser(tx, u.AccountID, u.ID)
 		same := findValue[bool](tx, `SELECT EXISTS (SELECT 1 FROM passkeys WHERE credential_id = ?)`, p.Credential.ID)
 		tx.refuse(same, access.ErrSamePasskey)
 		has := findValue[int](tx, `SELECT count(*) FROM passkeys WHERE user_id = ?`, u.ID)
 		tx.refuse(has >= access.MaxPasskeys, access.ErrTooManyPasskeys)
-		if first = !before.SecondFactor; first {
+		if !before.SecondFactor {
 			setRecoveryCodes(tx, u.ID, codes)
 		}
 		tx.exec(insertInto("passkeys", `user_id, name, host, credential_id, public_key, transports, backup_eligible, sign_count, created_at`),
 			u.ID, p.Name, p.Host, p.Credential.ID, p.PublicKey, p.Transports, p.BackupEligible, int64(p.SignCount), p.CreatedAt.Unix())
-		return endSessions(ctx, tx, app.AuditLine{
+		return added{endSessions(ctx, tx, app.AuditLine{
 			AccountID: u.AccountID, Deed: app.DeedUserPasskeyAdd, NounID: u.ID, AuditDetail: app.AuditDetail{}.Changed("name", "", p.Name),
-		}), nil
+		}), !before.SecondFactor}, nil
 	})
-	return changed, first, err
+	return a.User, a.first, err
 }
 
 func txPasskeyName(tx *tx, u access.User, id int64) string {
