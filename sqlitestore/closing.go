@@ -106,9 +106,11 @@ func (s *Store) Cash(ctx context.Context, accountID int64, first, last app.Day) 
 	if access.LimitOf(ctx).On {
 		return nil, nil
 	}
-	return readAll(ctx, s, func(row scanner) (c book.Cash, err error) { return c, row.Scan(&c.Day, &c.Amount, &c.Note) },
+	return readAll(ctx, s, scanCash,
 		`SELECT day, amount, note FROM book_cash WHERE account_id = ? AND day BETWEEN ? AND ? ORDER BY day`, accountID, int64(first), int64(last))
 }
+
+func scanCash(row scanner) (c book.Cash, err error) { return c, row.Scan(&c.Day, &c.Amount, &c.Note) }
 
 func refuseClosed(tx *tx, accountID int64, day app.Day) {
 	_, last := txClosings(tx, accountID)
@@ -121,7 +123,7 @@ func (s *Store) SetCash(ctx context.Context, accountID int64, c book.Cash) error
 	}
 	return s.write(ctx, func(tx *tx) error {
 		refuseClosed(tx, accountID, c.Day)
-		before := findValue[int64](tx, `SELECT amount FROM book_cash WHERE account_id = ? AND day = ?`, accountID, int64(c.Day))
+		before := find(tx, nil, scanCash, `SELECT day, amount, note FROM book_cash WHERE account_id = ? AND day = ?`, accountID, int64(c.Day))
 		if c.Amount == 0 {
 			tx.exec(`DELETE FROM book_cash WHERE account_id = ? AND day = ?`, accountID, int64(c.Day))
 		} else {
@@ -129,7 +131,7 @@ func (s *Store) SetCash(ctx context.Context, accountID int64, c book.Cash) error
 				c.Amount, c.Note)
 		}
 		return tx.audit(ctx, accountID, book.DeedCash, int64(c.Day), app.AuditNamed(c.Day.String()).
-			Changed("amount", before, c.Amount).Changed("note", "", c.Note))
+			Changed("amount", before.Amount, c.Amount).Changed("note", before.Note, c.Note))
 	})
 }
 
@@ -158,19 +160,20 @@ func (s *Store) SetOpening(ctx context.Context, accountID int64, b book.BankAcco
 	return s.write(ctx, func(tx *tx) error {
 		before := find(tx, app.ErrUnknownReference("bank_account_id"), scanBookAccount, bookAccounts+` AND b.id = ?3`, accountID,
 			limitOf(ctx), b.ID)
-		for _, one := range []book.BankAccount{b, before} {
+		var days [2]string
+		for i, one := range []book.BankAccount{before, b} {
 			if one.HasOpening {
 				refuseClosed(tx, accountID, one.OpenedOn)
+				days[i] = one.OpenedOn.String()
 			}
 		}
-		d := app.AuditNamed(before.Title())
 		if b.HasOpening {
-			d = d.Changed("day", "", b.OpenedOn.String()).Changed("amount", before.Opening, b.Opening)
 			tx.exec(`INSERT OR REPLACE INTO book_openings (bank_account_id, day, amount) VALUES (?, ?, ?)`, b.ID, int64(b.OpenedOn), b.Opening)
 		} else {
 			tx.exec(`DELETE FROM book_openings WHERE bank_account_id = ?`, b.ID)
 		}
-		return tx.audit(ctx, accountID, book.DeedOpening, b.ID, d)
+		return tx.audit(ctx, accountID, book.DeedOpening, b.ID, app.AuditNamed(before.Title()).Changed("day", days[0], days[1]).
+			Changed("amount", before.Opening, b.Opening))
 	})
 }
 

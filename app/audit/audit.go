@@ -6,6 +6,7 @@
 package audit
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"time"
@@ -390,8 +391,10 @@ func change(c app.AuditChange, of app.Text, k kind, zone *time.Location) app.Tex
 	}
 	from, to := f.write(c.From, zone), f.write(c.To, zone)
 	switch {
-	case k == plain:
+	case k == plain && (c.From == "" || c.From == "0"):
 		return app.Text{EN: f.name.EN + ": " + to.EN, VI: f.name.VI + ": " + to.VI}
+	case k == plain:
+		return app.Text{EN: f.name.EN + ": " + from.EN + " → " + cmp.Or(to.EN, "–"), VI: f.name.VI + ": " + from.VI + " → " + cmp.Or(to.VI, "–")}
 	case c.From == "":
 		return app.Text{EN: "set the " + f.name.EN + " of " + of.EN + ": " + to.EN, VI: "đặt " + f.name.VI + " của " + of.VI + ": " + to.VI}
 	case c.To == "":
