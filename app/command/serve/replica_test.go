@@ -86,8 +86,8 @@ func TestLook(t *testing.T) {
 	apptest.Must(t, os.Remove(filepath.Join(l.dir, "0000000000000001-0000000000000001.ltx")))
 	apptest.Must(t, os.WriteFile(l.copy, []byte("garbage"), 0o600))
 	l.says("an object less", minute(9), "can’t be restored")
-	l.copied(minute(9))
-	l.says("once it can be restored again", minute(10), "")
+	l.copied(minute(60)) // the next restore waits nine times as long as the last one took
+	l.says("once it can be restored again", minute(61), "")
 }
 
 // A copy is compared with the database up to its own last transaction: what came later it
@@ -147,8 +147,8 @@ func TestLookUnderAWritingServer(t *testing.T) {
 	}
 	l.says("a moment after three payments", began.Add(45*time.Second), "")
 	l.says("twenty seconds after them", began.Add(time.Minute), "lacks 3 transactions")
-	l.copied(began.Add(time.Minute))
-	l.says("once they have come", began.Add(90*time.Second), "")
+	l.copied(began.Add(time.Hour))
+	l.says("once they have come", began.Add(time.Hour+time.Second), "")
 }
 
 // A database whose configuration of a replica can't be used has one all the same: somebody
