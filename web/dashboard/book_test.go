@@ -30,8 +30,8 @@ func TestBookPages(t *testing.T) {
 		"Close the books")
 	lan.Post("/book/cash", "day", "2025-10-14", "amount", "5.000", "note", "chợ B").Goes(t, "/book?period=2025-10")
 	lan.Post("/book/opening", "bank_account_id", "1", "day", "2025-10-02", "amount", "-60.000").Goes(t, "/book")
-	lan.Get("/settings/audit").Shows(t, "entered the cash of ⁨2025-10-14⁩ (note: ⁨chợ⁩ → ⁨chợ B⁩)",
-		"(beginning of: 01 Oct 2025 → 02 Oct 2025, the amount: ⁨-70000⁩ → ⁨-60000⁩)")
+	lan.Get("/settings/audit").Shows(t, "entered the cash of \u20682025-10-14\u2069 (note: \u2068chợ\u2069 → \u2068chợ B\u2069)",
+		"(beginning of: 01 Oct 2025 → 02 Oct 2025, the amount: \u2068-70000\u2069 → \u2068-60000\u2069)")
 	lan.Post("/book/cash", "day", "2025-10-14", "amount", "5.000", "note", "chợ").Goes(t, "/book?period=2025-10")
 	lan.Post("/book/opening", "bank_account_id", "1", "day", "2025-10-01", "amount", "-70.000").Goes(t, "/book")
 	lan.Get("/book/sheet?period=2025-10").Shows(t, "Form S1a-HKD, Circular 152/2025/TT-BTC", "Hộ <A>", "1 Lê Lợi", "Chợ B",
