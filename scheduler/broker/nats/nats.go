@@ -6,7 +6,6 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/tls"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -64,7 +63,7 @@ func (n *client) Publish(ctx context.Context, messages []stream.Message, kept []
 		}
 	}
 	for i, m := range messages {
-		if size, limit := sizeOf(m)+extraSize, n.conn.info.MaxPayload; limit > 0 && size > limit {
+		if size, limit := len(head(m))+len(m.Body)+extraSize, n.conn.maxPayload; limit > 0 && size > limit {
 			if err := n.publishFitting(ctx, messages[:i], kept[:i]); err != nil {
 				return err
 			}
@@ -95,7 +94,7 @@ func (n *client) publishFitting(ctx context.Context, messages []stream.Message, 
 		}
 		var asked []message
 		for _, i := range turn {
-			asked = append(asked, message{Message: messages[i], acknowledge: true})
+			asked = append(asked, message{messages[i], true})
 		}
 		answers, err := n.ask(ctx, asked)
 		for i, a := range answers {
@@ -132,12 +131,12 @@ func (n *client) publishBatch(ctx context.Context, messages []stream.Message) (b
 	id := rand.Text()
 	batch := make([]message, len(messages))
 	for i, m := range messages {
-		batch[i] = message{Message: m,
-			more: []delivery.Header{{Name: "Nats-Batch-Id", Value: id}, {Name: "Nats-Batch-Sequence", Value: strconv.Itoa(i + 1)}}}
+		m.Headers = append(slices.Clone(m.Headers),
+			delivery.Header{Name: "Nats-Batch-Id", Value: id}, delivery.Header{Name: "Nats-Batch-Sequence", Value: strconv.Itoa(i + 1)})
+		batch[i] = message{m, i == 0} // an older server keeps it as any other, and says so
 	}
-	batch[0].acknowledge = true // an older server keeps it as any other, and says so
 	last := &batch[len(batch)-1]
-	last.acknowledge, last.more = true, append(last.more, delivery.Header{Name: "Nats-Batch-Commit", Value: "1"})
+	last.acknowledge, last.Headers = true, append(last.Headers, delivery.Header{Name: "Nats-Batch-Commit", Value: "1"})
 
 	answers, err := n.ask(ctx, batch[:1])
 	if err != nil {
@@ -157,44 +156,48 @@ func (n *client) publishBatch(ctx context.Context, messages []stream.Message) (b
 
 type message struct {
 	stream.Message
-	more        []delivery.Header
 	acknowledge bool
 }
 
 // ask publishes messages, and waits for an answer to each of those that want one. With
 // an error some of the answers may be missing.
 func (n *client) ask(ctx context.Context, messages []message) ([]*answer, error) {
-	patient, cancel := context.WithTimeout(ctx, broker.MaxSilence)
+	patient, cancel := context.WithTimeoutCause(ctx, broker.MaxSilence, broker.ErrSilent)
 	defer cancel()
-	defer bound(patient, n.conn)()
-	first := n.conn.asked
+	c := n.conn
+	defer bound(patient, c)()
+	first := c.asked
 	for _, m := range messages {
-		if err := n.send(m); err != nil {
-			return nil, late(ctx, err, broker.ErrSilent)
+		reply := ""
+		if m.acknowledge {
+			reply = c.inbox + strconv.FormatUint(c.asked, 10) + " "
+			c.asked++
 		}
+		header := head(m.Message)
+		fmt.Fprintf(c.out, "HPUB %s %s%d %d\r\n%s%s\r\n", n.Topic, reply, len(header), len(header)+len(m.Body), header, m.Body)
 	}
-	answers := make([]*answer, n.conn.asked-first)
-	err := n.conn.out.Flush()
+	answers := make([]*answer, c.asked-first)
+	err := c.out.Flush()
 	for missing := len(answers); missing > 0 && err == nil; {
 		var number uint64
 		var a *answer
-		number, a, err = n.conn.answer()
-		if err == nil && number >= first && number < n.conn.asked && answers[number-first] == nil {
+		number, a, err = n.answer()
+		if err == nil && number >= first && number < c.asked && answers[number-first] == nil {
 			answers[number-first] = a
 			missing--
 		}
 	}
-	return answers, n.understand(late(ctx, err, broker.ErrSilent))
+	return answers, ended(patient, err)
 }
 
-func (n *client) send(m message) error {
-	var header strings.Builder
-	header.WriteString("NATS/1.0\r\n")
-	for _, h := range slices.Concat(m.Headers, []delivery.Header{{Name: "Nats-Msg-Id", Value: m.ID}}, m.more) {
-		header.WriteString(h.Name + ": " + h.Value + "\r\n")
+// head is the header of a message.
+func head(m stream.Message) string {
+	var b strings.Builder
+	b.WriteString("NATS/1.0\r\nNats-Msg-Id: " + m.ID + "\r\n")
+	for _, h := range m.Headers {
+		b.WriteString(h.Name + ": " + h.Value + "\r\n")
 	}
-	header.WriteString("\r\n")
-	return n.conn.publish(n.Topic, m.acknowledge, header.String(), m.Body)
+	return b.String() + "\r\n"
 }
 
 // extraSize is at least the size of the headers that JetStream gets besides.
@@ -263,51 +266,21 @@ func (n *client) refusedByNobody(a *answer) error {
 			"bầu được máy dẫn đầu.", n.Topic)}
 }
 
-// serverError is what a server says by -ERR.
-type serverError struct{ said string }
-
-func (e *serverError) Error() string { return "the NATS server says: " + e.said }
-
 // understand says for people what a server said by -ERR.
-func (n *client) understand(err error) error {
-	said, is := err.(*serverError)
-	if !is {
-		return err
-	}
-	switch lower := strings.ToLower(said.said); {
+func (n *client) understand(said string) error {
+	switch lower := strings.ToLower(said); {
 	case strings.HasPrefix(lower, "permissions violation for subscription"):
 		return &stream.BrokerError{Text: app.Textf(
 			"The NATS user may not subscribe to _INBOX.>, to which JetStream sends its acknowledgements: %[1]s",
-			"Tài khoản NATS chưa được phép đăng ký _INBOX.>, nơi JetStream gửi xác nhận: %[1]s", n.Quote(said.said))}
+			"Tài khoản NATS chưa được phép đăng ký _INBOX.>, nơi JetStream gửi xác nhận: %[1]s", said)}
 	case strings.HasPrefix(lower, "permissions violation"):
 		return &stream.BrokerError{Text: app.Textf(
 			"The NATS user may not publish to the subject %[1]s: %[2]s",
-			"Tài khoản NATS chưa được phép gửi tới subject %[1]s: %[2]s", n.Topic, n.Quote(said.said))}
+			"Tài khoản NATS chưa được phép gửi tới subject %[1]s: %[2]s", n.Topic, said)}
 	case strings.HasPrefix(lower, "authorization"), strings.Contains(lower, "authentication"):
-		return n.RefusedSignIn(said.said)
+		return n.RefusedSignIn(said)
 	case strings.HasPrefix(lower, "maximum payload"):
-		return broker.TooLarge(n.Quote(said.said))
+		return broker.TooLarge(said)
 	}
-	return &serverError{n.Quote(said.said)}
-}
-
-func (a *answer) read(header string, body []byte) error {
-	a.noStream = strings.HasPrefix(header, "NATS/1.0 503")
-	a.empty = header == "" && len(body) == 0
-	if a.noStream || a.empty {
-		return nil
-	}
-	if err := json.Unmarshal(body, a); err != nil {
-		return fmt.Errorf("the answer of JetStream isn't JSON: %w", err)
-	}
-	return nil
-}
-
-// sizeOf is at least the size of a message, with its headers.
-func sizeOf(m stream.Message) int {
-	size := 32 + len(m.ID) + len(m.Body)
-	for _, h := range m.Headers {
-		size += 8 + len(h.Name) + len(h.Value)
-	}
-	return size
+	return fmt.Errorf("the NATS server says: %s", said)
 }
