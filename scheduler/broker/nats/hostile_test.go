@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/tls"
 	"fmt"
+	"io"
 	"net"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"baoco/app/stream"
+	"baoco/scheduler/broker"
 	"baoco/scheduler/broker/brokertest"
 	"baoco/scheduler/broker/nats"
 )
@@ -139,6 +141,39 @@ func TestNATSHostHangs(t *testing.T) {
 			t.Errorf("kept %d, %v", kept, err)
 		}
 	})
+}
+
+// A server that doesn't answer takes MaxSilence, and not longer than its caller waits.
+func TestNATSSilentServer(t *testing.T) {
+	for _, c := range []struct {
+		says   string
+		caller time.Duration
+		took   time.Duration
+		want   string
+	}{
+		{natsHello, stream.Timeout, broker.MaxSilence, broker.ErrSilent.Error()},
+		{natsHello, time.Second, time.Second, context.DeadlineExceeded.Error()},
+		{"", time.Second, time.Second, context.DeadlineExceeded.Error()},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			p := nats.Open(stream.Broker{Kind: stream.NATS, Hosts: []string{"nats.shop.vn:4222"}, Topic: "shop.payments"},
+				func(context.Context, string, string) (net.Conn, error) {
+					conn, server := net.Pipe()
+					go func() {
+						fmt.Fprint(server, c.says)
+						_, _ = io.Copy(io.Discard, server)
+					}()
+					return conn, nil
+				}, &tls.Config{})
+			ctx, cancel := context.WithTimeout(t.Context(), c.caller)
+			defer cancel()
+			began := time.Now()
+			kept, err := p.Publish(ctx, brokertest.Messages(1, 3, 1))
+			if took := time.Since(began); kept != 0 || fmt.Sprint(err) != c.want || took != c.took {
+				t.Errorf("%q: kept %d, %v, after %v", c.says, kept, err, took)
+			}
+		})
+	}
 }
 
 // A connection that was unused for half a minute may be forgotten on its way: another one
