@@ -129,7 +129,7 @@ func (n *client) signIn(nonce string) (map[string]any, error) {
 			return nil, badCredentialsFile
 		}
 		hi["jwt"], hi["sig"] = jwt, base64.RawURLEncoding.EncodeToString(signature)
-	default:
+	case n.Password != "":
 		hi["auth_token"] = n.Password
 	}
 	return hi, nil

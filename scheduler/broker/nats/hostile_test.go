@@ -76,6 +76,8 @@ func TestNATSAnswers(t *testing.T) {
 		{"no number", msg(0, `{"stream":"S"}`), 0, 1, 1, 1},
 		{"an older answer", msg(7, natsKeeps), 0, 1, 1, 1},
 		{"another subject", strings.Replace(msg(0, natsKeeps), "@", "other.", 1), 0, 1, 1, 1},
+		{"a subject that is a number", strings.Replace(msg(0, natsKeeps), "@", "", 1), 0, 1, 1, 1},
+		{"longer than it says", strings.Replace(msg(0, natsKeeps), "}", "} ", 1), 0, 1, 1, 1},
 		{"part of a batch where none was begun", msg(0, ""), 0, 1, 1, 1},
 		{"batch without its id", msg(0, "") + msg(1, natsKeeps), 0, 4, 3, 1},
 		{"batch with another id", msg(0, "") + msg(1, `{"stream":"S","seq":7,"batch":"x","count":3}`), 0, 4, 3, 1},
