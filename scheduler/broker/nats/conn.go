@@ -100,10 +100,8 @@ func (n *client) greet(ctx context.Context, host string) error {
 	}
 	fmt.Fprintf(c.out, "CONNECT %s\r\nSUB %s* 1\r\nPING\r\n", said, c.inbox)
 	err = c.out.Flush()
-	for err == nil {
-		if line, err = n.line(); string(line) == "PONG" {
-			break
-		}
+	for err == nil && string(line) != "PONG" {
+		line, err = n.line()
 	}
 	return err
 }

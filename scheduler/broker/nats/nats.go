@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -62,41 +63,29 @@ func (n *client) Publish(ctx context.Context, messages []stream.Message, kept []
 			return err
 		}
 	}
+	var tooLarge error
 	for i, m := range messages {
 		if size, limit := len(head(m))+len(m.Body)+extraSize, n.conn.maxPayload; limit > 0 && size > limit {
-			if err := n.publishFitting(ctx, messages[:i], kept[:i]); err != nil {
-				return err
-			}
-			return broker.TooLarge(fmt.Sprintf("%d > %d (max_payload)", size, limit))
+			tooLarge = broker.TooLarge(fmt.Sprintf("%d > %d (max_payload)", size, limit))
+			messages, kept = messages[:i], kept[:i]
+			break
 		}
 	}
-	return n.publishFitting(ctx, messages, kept)
-}
-
-// publishFitting publishes messages that aren't too large for the server.
-func (n *client) publishFitting(ctx context.Context, messages []stream.Message, kept []bool) error {
 	if len(messages) > 1 && !n.conn.noBatches && !slices.Contains(kept, true) {
-		done, err := n.publishBatch(ctx, messages)
-		if err != nil {
+		if err := n.publishBatch(ctx, messages, kept); err != nil {
 			return err
-		}
-		if done {
-			for i := range kept {
-				kept[i] = true
-			}
-			return nil
 		}
 	}
 	for {
 		turn := nextOfEach(messages, kept)
 		if len(turn) == 0 {
-			return nil
+			return tooLarge
 		}
-		var asked []message
+		var asked []stream.Message
 		for _, i := range turn {
-			asked = append(asked, message{messages[i], true})
+			asked = append(asked, messages[i])
 		}
-		answers, err := n.ask(ctx, asked)
+		answers, err := n.ask(ctx, asked, len(asked))
 		for i, a := range answers {
 			if a == nil {
 				continue // err says why
@@ -124,61 +113,59 @@ func nextOfEach(messages []stream.Message, kept []bool) (turn []int) {
 	return turn
 }
 
-// publishBatch publishes all of messages or none. It returns false where the JetStream
-// stream has no batches, or refuses this one; what was wrong with it is seen when its
-// messages are published singly.
-func (n *client) publishBatch(ctx context.Context, messages []stream.Message) (bool, error) {
+// publishBatch publishes all of messages or none. None are where the JetStream stream has
+// no batches, or refuses this one; what was wrong with it is seen when its messages are
+// published singly.
+func (n *client) publishBatch(ctx context.Context, messages []stream.Message, kept []bool) error {
 	id := rand.Text()
-	batch := make([]message, len(messages))
-	for i, m := range messages {
+	batch := slices.Clone(messages)
+	for i := range batch {
+		m := &batch[i]
 		m.Headers = append(slices.Clone(m.Headers),
 			delivery.Header{Name: "Nats-Batch-Id", Value: id}, delivery.Header{Name: "Nats-Batch-Sequence", Value: strconv.Itoa(i + 1)})
-		batch[i] = message{m, i == 0} // an older server keeps it as any other, and says so
 	}
 	last := &batch[len(batch)-1]
-	last.acknowledge, last.Headers = true, append(last.Headers, delivery.Header{Name: "Nats-Batch-Commit", Value: "1"})
+	last.Headers = append(last.Headers, delivery.Header{Name: "Nats-Batch-Commit", Value: "1"})
 
-	answers, err := n.ask(ctx, batch[:1])
+	answers, err := n.ask(ctx, batch[:1], 1)
 	if err != nil {
-		return false, err
+		return err
 	}
-	if begun := answers[0]; !begun.empty {
-		n.conn.noBatches = begun.Error == nil || begun.Error.ErrCode == batchesDisabled
-		return false, n.refusedByNobody(begun)
+	if begun := answers[0]; !begun.empty { // an older server keeps it as any other, and says so
+		n.conn.noBatches = begun.Seq > 0 || begun.Error != nil && begun.Error.ErrCode == batchesDisabled
+		return nil
 	}
-	answers, err = n.ask(ctx, batch[1:])
-	if err != nil {
-		return false, err
+	if answers, err = n.ask(ctx, batch[1:], 1); err != nil {
+		return err
 	}
-	done := answers[0]
-	return n.refusal(done) == nil && done.Batch == id && done.Count == len(messages), n.refusedByNobody(done)
+	if done := answers[0]; n.refusal(done) == nil && done.Batch == id && done.Count == len(messages) {
+		for i := range kept {
+			kept[i] = true
+		}
+	}
+	return nil
 }
 
-type message struct {
-	stream.Message
-	acknowledge bool
-}
-
-// ask publishes messages, and waits for an answer to each of those that want one. With
-// an error some of the answers may be missing.
-func (n *client) ask(ctx context.Context, messages []message) ([]*answer, error) {
+// ask publishes messages, and waits for an answer to each of the last so many. With an
+// error some of the answers may be missing.
+func (n *client) ask(ctx context.Context, messages []stream.Message, count int) ([]*answer, error) {
 	patient, cancel := context.WithTimeoutCause(ctx, broker.MaxSilence, broker.ErrSilent)
 	defer cancel()
 	c := n.conn
 	defer bound(patient, c)()
 	first := c.asked
-	for _, m := range messages {
+	for i, m := range messages {
 		reply := ""
-		if m.acknowledge {
+		if i >= len(messages)-count {
 			reply = c.inbox + strconv.FormatUint(c.asked, 10) + " "
 			c.asked++
 		}
-		header := head(m.Message)
+		header := head(m)
 		fmt.Fprintf(c.out, "HPUB %s %s%d %d\r\n%s%s\r\n", n.Topic, reply, len(header), len(header)+len(m.Body), header, m.Body)
 	}
-	answers := make([]*answer, c.asked-first)
+	answers := make([]*answer, count)
 	err := c.out.Flush()
-	for missing := len(answers); missing > 0 && err == nil; {
+	for missing := count; missing > 0 && err == nil; {
 		var number uint64
 		var a *answer
 		number, a, err = n.answer()
@@ -232,13 +219,17 @@ const (
 
 // refusal says why a message wasn't kept; nil: it was.
 func (n *client) refusal(a *answer) error {
-	if err := n.refusedByNobody(a); err != nil {
-		return err
-	}
-	if a.Error == nil {
-		if a.Stream == "" || a.Seq == 0 {
-			return fmt.Errorf("the answer to a message is no acknowledgement of JetStream")
-		}
+	switch {
+	case a.noStream:
+		return &stream.BrokerError{Text: app.Textf(
+			"No JetStream stream takes the subject %[1]s. Create one, for example: "+
+				"nats stream add PAYMENTS --subjects %[1]s --storage file --allow-atomic. If there is one, its servers have no leader now.",
+			"Không có stream JetStream nào nhận subject %[1]s. Hãy tạo một stream, ví dụ: "+
+				"nats stream add PAYMENTS --subjects %[1]s --storage file --allow-atomic. Nếu đã có, hiện các máy chủ của stream chưa "+
+				"bầu được máy dẫn đầu.", n.Topic)}
+	case a.Error == nil && (a.Stream == "" || a.Seq == 0):
+		return errors.New("the answer to a message is no acknowledgement of JetStream")
+	case a.Error == nil:
 		return nil
 	}
 	said := fmt.Sprintf("%s (%d)", n.Quote(a.Error.Description), a.Error.ErrCode)
@@ -251,19 +242,6 @@ func (n *client) refusal(a *answer) error {
 			"JetStream không lưu thêm được: %[1]s. Hãy giải phóng chỗ trống hoặc nâng giới hạn của stream, của tài khoản hay của máy chủ.", said)}
 	}
 	return &stream.BrokerError{Text: app.Textf("JetStream refuses the message: %[1]s", "JetStream từ chối tin: %[1]s", said)}
-}
-
-// refusedByNobody is the error where no server takes the subject.
-func (n *client) refusedByNobody(a *answer) error {
-	if !a.noStream {
-		return nil
-	}
-	return &stream.BrokerError{Text: app.Textf(
-		"No JetStream stream takes the subject %[1]s. Create one, for example: "+
-			"nats stream add PAYMENTS --subjects %[1]s --storage file --allow-atomic. If there is one, its servers have no leader now.",
-		"Không có stream JetStream nào nhận subject %[1]s. Hãy tạo một stream, ví dụ: "+
-			"nats stream add PAYMENTS --subjects %[1]s --storage file --allow-atomic. Nếu đã có, hiện các máy chủ của stream chưa "+
-			"bầu được máy dẫn đầu.", n.Topic)}
 }
 
 // understand says for people what a server said by -ERR.
