@@ -2,9 +2,10 @@
 // kafka) have in common: they publish the messages of streams.
 //
 // A stream needs one attempt that says what became of it: connect, show who one is,
-// publish, wait for the acknowledgements. The client of franz-go does that for Kafka. The
-// usual one for NATS reconnects and repeats in the background, and lets a server end the
-// process by announcing a huge answer, so its protocol is spoken here.
+// publish, wait for the acknowledgements. The client of franz-go does that for Kafka.
+// That of nats.go (1.55) makes room for an answer of whatever size a server announces,
+// which may end the process. What must read the lines before it, TLS included, is half
+// of a client already, so the protocol of NATS is spoken here.
 //
 // One Publish runs at a time. Whatever fails ends the connection; the next one is opened
 // at the next host. Answers are bounded before anything is built from them.
