@@ -116,7 +116,7 @@ func (n *client) signIn(nonce string) (map[string]any, error) {
 	case n.Username != "":
 		hi["user"], hi["pass"] = n.Username, n.Password
 	case bytes.HasPrefix(file, []byte("-----BEGIN NATS USER JWT-----")):
-		jwt, _ := nkeys.ParseDecoratedJWT(file) // the whole file where it isn't one
+		jwt, _ := nkeys.ParseDecoratedJWT(file) // where there is none, this gives the whole file
 		key, err := nkeys.ParseDecoratedUserNKey(file)
 		if err != nil || strings.ContainsAny(jwt, " \r\n") {
 			return nil, badCredentialsFile

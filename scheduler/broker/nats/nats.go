@@ -113,9 +113,9 @@ func nextOfEach(messages []stream.Message, kept []bool) (turn []int) {
 	return turn
 }
 
-// publishBatch publishes all of messages or none. None are where the JetStream stream has
-// no batches, or refuses this one; what was wrong with it is seen when its messages are
-// published singly.
+// publishBatch publishes all of messages, and notes that they are kept, or none. It keeps
+// none where the JetStream stream has no batches, or refuses this one; what was wrong with
+// it is seen when its messages are published singly.
 func (n *client) publishBatch(ctx context.Context, messages []stream.Message, kept []bool) error {
 	id := rand.Text()
 	batch := slices.Clone(messages)
@@ -146,8 +146,8 @@ func (n *client) publishBatch(ctx context.Context, messages []stream.Message, ke
 	return nil
 }
 
-// ask publishes messages, and waits for an answer to each of the last so many. With an
-// error some of the answers may be missing.
+// ask publishes messages, and waits for an answer to each of the last count of them. With
+// an error some of the answers may be missing.
 func (n *client) ask(ctx context.Context, messages []stream.Message, count int) ([]*answer, error) {
 	patient, cancel := context.WithTimeoutCause(ctx, broker.MaxSilence, broker.ErrSilent)
 	defer cancel()
