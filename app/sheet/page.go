@@ -1,10 +1,12 @@
 package sheet
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -21,6 +23,8 @@ type pageTable struct {
 	rows   []pageRow // the first is outside tables, each other one is in a table within the one before
 	ready  []Record
 	line   int
+	unseen bool            // what comes from here on may be hidden, or be shown otherwise
+	styles map[string]bool // which ones are odd
 	err    error
 }
 
@@ -32,18 +36,21 @@ type pageRow struct {
 	begun  bool
 	open   bool // a cell goes on, or a line outside tables
 	cells  []Cell
-	cell   int    // that goes on
-	text   []byte // of it
-	size   int    // of all texts before
-	spans  []int  // for each column how many rows the cell there goes on, with this one
-	tables bool   // a cell holds a table
+	cell   int      // that goes on
+	text   []byte   // of it
+	size   int      // of all texts before, and of values
+	spans  []int    // for each column how many rows the cell there goes on, with this one
+	tables bool     // a cell holds a table
+	unseen bool     // a part of the row may be hidden
+	values []string // in attributes of the cell that goes on
 }
 
 func (f *File) page(int) (Table, error) {
 	if _, err := f.file.Seek(0, io.SeekStart); err != nil {
 		return nil, err
 	}
-	t := &pageTable{file: f.file, size: f.size, tokens: html.NewTokenizer(decoded(f.file, f.sample)), rows: make([]pageRow, 1)}
+	t := &pageTable{file: f.file, size: f.size, tokens: html.NewTokenizer(decoded(f.file, f.sample)), rows: make([]pageRow, 1),
+		styles: map[string]bool{}}
 	t.tokens.SetMaxBuf(maxLine)
 	return t, nil
 }
@@ -68,6 +75,8 @@ func (t *pageTable) Next() (Record, error) {
 			t.startTag(t.tokens.Token())
 		case html.EndTagToken:
 			t.endTag(t.tokens.Token().Data)
+		case html.CommentToken:
+			t.comment(string(t.tokens.Text()))
 		}
 	}
 	switch {
@@ -103,24 +112,39 @@ func (t *pageTable) text(s string) {
 // What a browser shows elsewhere than it is written, or not at all.
 var (
 	errOutside = errors.New("a text in a table, outside its cells")
-	errHidden  = errors.New("a part of a table that isn't shown")
+	errHidden  = errors.New("a part of a page that isn't shown, below others")
 )
 
 var blanks = regexp.MustCompile(`[ \t\r\f]+`)
 
 func (r *pageRow) endCell() {
 	if len(r.cells) > 0 {
-		r.cells[r.cell].Text = strings.TrimSpace(blanks.ReplaceAllString(string(r.text), " "))
-		r.size, r.text = r.size+len(r.text), nil
+		c := &r.cells[r.cell]
+		c.Text = strings.TrimSpace(blanks.ReplaceAllString(string(r.text), " "))
+		for _, v := range r.values {
+			if !agrees(Cell{Text: v}.Plain(), c.Plain()) {
+				c.Text, c.Unseen = cmp.Or(c.Text, v), true
+			}
+		}
+		r.size, r.text, r.values = r.size+len(r.text), nil, nil
 	}
 }
 
 func (t *pageTable) startTag(tag html.Token) {
-	if t.isHidden(tag) {
-		t.err = errHidden
+	hidden := t.isHidden(tag)
+	switch tag.Data {
+	case "tr", "td", "th":
+	case "col", "colgroup", "link", "base":
+		t.hide(hidden, true)
+	default:
+		t.hide(hidden, false)
 	}
 	switch tag.Data {
-	case "script", "style", "title": // the text within isn't seen
+	case "style":
+		t.tokens.Next()
+		style := string(t.tokens.Text())
+		t.hide(t.isOdd(style) || thinSize.MatchString(style), true)
+	case "script", "title": // the text within isn't seen
 		t.tokens.Next()
 	case "table":
 		if len(t.rows) == 1 {
@@ -128,6 +152,7 @@ func (t *pageTable) startTag(tag html.Token) {
 		} else if t.row().tables = true; len(t.rows) > maxDepth {
 			t.err = errLarge
 		}
+		t.hide(t.row().unseen, false)
 		t.rows = append(t.rows, pageRow{})
 	case "thead", "tbody", "tfoot":
 		t.endGroup()
@@ -136,9 +161,12 @@ func (t *pageTable) startTag(tag html.Token) {
 		t.beginCell(1, 1)
 	case "tr":
 		t.endRow()
-		t.row().begun = true
+		r := t.row()
+		r.begun, r.unseen = true, hidden || r.unseen && slices.ContainsFunc(r.spans, func(n int) bool { return n > 0 })
 	case "td", "th":
 		t.beginCell(span(tag, "colspan"), span(tag, "rowspan"))
+		t.row().unseen = t.row().unseen || hidden
+		t.values(tag)
 	default:
 		t.breakLine(tag.Data)
 	}
@@ -159,27 +187,6 @@ func (t *pageTable) endTag(name string) {
 		t.breakLine(name)
 	}
 }
-
-// isHidden tells whether a browser hides a part of a table, or shows it otherwise than as text.
-func (t *pageTable) isHidden(tag html.Token) bool {
-	switch tag.Data {
-	case "table", "template":
-	case "select", "textarea", "datalist", "noscript", "iframe", "object", "svg", "math":
-		return len(t.rows) > 1
-	default:
-		if len(t.rows) == 1 {
-			return false
-		}
-	}
-	for _, a := range tag.Attr {
-		if a.Key == "hidden" || a.Key == "style" && hides.MatchString(a.Val) {
-			return true
-		}
-	}
-	return tag.Data == "template"
-}
-
-var hides = regexp.MustCompile(`(?i)display\s*:\s*none|visibility\s*:\s*(hidden|collapse)`)
 
 // endGroup ends a group of rows, and with it the cells that go on over its rows.
 func (t *pageTable) endGroup() {
@@ -258,6 +265,9 @@ func (t *pageTable) endRow() {
 		t.err = errLarge
 	}
 	r.endCell()
+	for i := range r.cells {
+		r.cells[i].Unseen = r.cells[i].Unseen || r.unseen || t.unseen
+	}
 	if found := (Record{t.line, r.cells}); found.Filled() > 0 {
 		if t.ready = append(t.ready, found); r.tables {
 			t.ready, t.err = nil, errNested
@@ -266,5 +276,5 @@ func (t *pageTable) endRow() {
 	for i, n := range r.spans {
 		r.spans[i] = max(0, n-1)
 	}
-	*r = pageRow{spans: r.spans}
+	*r = pageRow{spans: r.spans, unseen: r.unseen}
 }
