@@ -11,8 +11,8 @@ import (
 	"golang.org/x/net/html"
 )
 
-// hide notes that what follows may be hidden. What is about all of the page or of a table stands above
-// the rows, since they were given away before.
+// hide notes that what comes from here on may be hidden. What hides a part of the whole page or of a
+// table must stand above the rows: those above it were read already.
 func (t *pageTable) hide(hidden, all bool) {
 	if t.unseen = t.unseen || hidden; hidden && all && t.line > 0 {
 		t.err = errHidden
@@ -67,7 +67,7 @@ func (t *pageTable) isOdd(style string) bool {
 	if known {
 		return odd
 	}
-	for rest := strings.ReplaceAll(style, commentStyle, "}"); rest != "" && !odd; {
+	for rest := style; rest != "" && !odd; {
 		part := stylePart.FindStringSubmatch(rest)
 		rest = rest[len(part[0]):]
 		name := plainStyle.FindStringSubmatch(part[1])
@@ -90,13 +90,9 @@ func (t *pageTable) isOdd(style string) bool {
 const maxStyles = 1000
 
 // stylePart is a selector, before {, or a name and its value: comments, texts in quotes and escaped
-// characters don't end it. commentStyle is how LibreOffice hides notes on cells.
+// characters don't end it.
 var stylePart = regexp.MustCompile(`(?s)((?:/\*.*?(?:\*/|$)|` +
 	`"(?:[^"\\\n\r\f]|\\.)*"|'(?:[^'\\\n\r\f]|\\.)*'|\\.|[^;{}"'\\])*)(.?)`)
-
-const commentStyle = "}\n\t\ta.comment-indicator:hover + comment { background:#ffd; position:absolute; display:block; " +
-	"border:1px solid black; padding:0.5em;  } \n\t\ta.comment-indicator { background:red; display:inline-block; border:1px solid black; " +
-	"width:0.5em; height:0.5em;  } \n\t\tcomment { display:none;  }"
 
 var (
 	plainStyle = regexp.MustCompile(`(?is)^\s*(?:/\*.*?\*/\s*)*((?:mso-|font|border|padding|margin|background|text-|` +

@@ -280,11 +280,7 @@ table,tr,td {font:10pt Arial; padding:0px 0px 0px 0px; margin:0px 0px 0px 0px;} 
 <tr><td>02.11.2026</td><td>b</td><td><nobr>3.000</nobr></td><td></td><td>12.000</td></tr></table>`,
 		"LibreOffice": "<!DOCTYPE html>\n<html><head>\n\t<style type=\"text/css\">\n" +
 			"\t\tbody,div,table,thead,tbody,tfoot,tr,th,td,p { font-family:\"Calibri\"; font-size:small }\n" +
-			"\t\ta.comment-indicator:hover + comment { background:#ffd; position:absolute; display:block; border:1px solid black; " +
-			"padding:0.5em;  } \n" +
-			"\t\ta.comment-indicator { background:red; display:inline-block; border:1px solid black; width:0.5em; " +
-			"height:0.5em;  } \n" +
-			"\t\tcomment { display:none;  } \n\t</style></head><body><table cellspacing=\"0\" border=\"0\">" +
+			"\t</style></head><body><table cellspacing=\"0\" border=\"0\">" +
 			`<colgroup span="5" width="86"></colgroup><tr>` + heads + `<tr>
 <td height="17" align="right" sdval="46327" sdnum="1033;0;D/M/YY">1/11/26</td><td align="left">a</td><td align="left"><br></td>
 <td sdval="5000" sdnum="1033;0;#,##0"><font color="#000000">5,000</font></td><td sdval="15000" sdnum="1033;">15000</td></tr>
