@@ -2,6 +2,7 @@ package sheet
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -18,9 +19,13 @@ type File struct {
 	Sheets   []string // names of the sheets of a workbook; nil: a text file
 	Date1904 bool     // a workbook counts its days from 1904, as on old Macs
 
+	// Ended tells why nobody waits for the rows any more.
+	Ended func() error
+
 	file   *os.File
 	size   int64
 	sample []byte // the beginning of a text file
+	rows   int    // whose work it may take; 0: any number
 	table  func(sheet int) (Table, error)
 }
 
@@ -33,14 +38,14 @@ type Table interface {
 	Progress() (done, total int64)
 }
 
-// Open opens a file to be read. One that is neither a text file nor a workbook is an
-// [app.Error] that says what to do.
-func Open(path string) (f *File, err error) {
+// Open opens a file to be read until ctx ends. One that is neither a text file nor a workbook is an
+// [app.Error] that says what to do. A workbook may take the work of so many rows; 0: of any number.
+func Open(ctx context.Context, path string, rows int) (f *File, err error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	f = &File{file: file}
+	f = &File{file: file, Ended: ctx.Err, rows: rows}
 	if err := f.begin(); err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
@@ -120,8 +125,11 @@ func notTable(sample []byte) error {
 
 func refused(en, vi string) error { return app.Refused(app.CodeValidation, app.Text{EN: en, VI: vi}) }
 
-// damaged says where a file can't be read on.
+// damaged says where a file can't be read on. A refusal stays as it is.
 func damaged(line int, err error) error {
+	if known := (*app.Error)(nil); errors.As(err, &known) {
+		return err
+	}
 	return &app.Error{
 		Code: app.CodeValidation,
 		Text: app.Text{

@@ -253,7 +253,7 @@ func TestReadBack(t *testing.T) {
 				path := filepath.Join(t.TempDir(), "export")
 				must(t, os.WriteFile(path, write(t, format, lang, sheet.Extra{Receiving: true, Revenue: true,
 					Shop: "Tổng kho 24h", Accounts: "ACB 0072413870", From: transactions()[0].Time, Filter: "≥ 200.000\u00a0₫"}), 0o600))
-				r, err := statement.Open(path, statement.Options{Zone: zone})
+				r, err := statement.Open(t.Context(), path, statement.Options{Zone: zone})
 				must(t, err)
 				defer r.Close()
 				for _, want := range transactions() {

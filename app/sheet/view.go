@@ -18,7 +18,7 @@ type view struct {
 	rows   map[int]bool // hidden ones, from 1
 	covers []cover      // in the order of their first lines, without those that mark has met
 	last   map[int]int  // for each column, from 1, the last line in which its cells are covered
-	work   int          // how many elements were read, each as much as 16 columns, and the columns of all covers
+	work   int          // how many covers there are, each as much as 16 columns, and their columns
 }
 
 // cover is a merged cell, from its first line and column to its last ones, from 1: only its first cell is
@@ -27,8 +27,8 @@ type cover struct{ top, bottom, left, right int }
 
 // maxWork is the work of a statement of 20,000 rows with ten merged cells each, of four columns.
 const (
-	maxWork     = 1 << 23
-	elementWork = 16
+	maxWork   = 1 << 22
+	coverWork = 16
 )
 
 func newView(hidden bool) view {
@@ -40,7 +40,7 @@ func newView(hidden bool) view {
 }
 
 func (v *view) add(c cover) error {
-	if v.work += elementWork + c.right - c.left + 1; c.left < 1 || c.right < c.left || c.right > MaxColumns || v.work > maxWork {
+	if v.work += coverWork + c.right - c.left + 1; c.left < 1 || c.right < c.left || c.right > MaxColumns || v.work > maxWork {
 		return errLarge
 	}
 	v.covers = append(v.covers, c)
@@ -76,7 +76,7 @@ func (v *view) mark(r *Record) {
 // rows.
 func (w *workbook) readView(s sheet) (v view, err error) {
 	v = newView(s.hidden)
-	p, err := w.openPart(s.part, maxXML)
+	p, err := w.openPart(s.part, mostWork)
 	if err != nil {
 		return v, err
 	}
@@ -85,10 +85,7 @@ func (w *workbook) readView(s sheet) (v view, err error) {
 		name := tag[:max(0, bytes.IndexAny(tag, " \t\r\n"))]
 		if bytes.HasSuffix(name, []byte("col")) || bytes.HasSuffix(name, []byte("mergeCell")) ||
 			bytes.HasSuffix(name, []byte("sheetFormatPr")) {
-			if v.work += elementWork; v.work > maxWork {
-				return v, errLarge
-			}
-			err = v.readElement("<" + strings.TrimSuffix(string(tag), "<"))
+			err = cmp.Or(w.spend(elementWork), v.readElement("<"+strings.TrimSuffix(string(tag), "<")))
 		}
 		if end != nil && !errors.Is(end, bufio.ErrBufferFull) {
 			break

@@ -19,7 +19,8 @@ import (
 // is. A sheet of a million rows has about 500 MB of XML, a hundred thousand rows with three
 // texts each need about 25 MiB of shared texts.
 const (
-	maxXML           = 2 << 30 // bytes of XML of all parts; those of sheets are read twice
+	mostWork         = 2 << 30 // of all parts; those of sheets are read twice
+	rowWork          = 1 << 14 // of one row, if the rows are bounded: 64 elements
 	maxList          = 4 << 20 // of a part that lists other parts
 	maxText          = 4 << 20 // of one shared text
 	maxRow           = 1 << 20 // of one row
@@ -33,9 +34,8 @@ const (
 )
 
 var (
-	errTooMuch = refused("The workbook holds too much to be read (more than 64 MiB); save it as .csv in a spreadsheet program "+
-		"and import that file.",
-		"Bảng tính quá lớn để đọc (hơn 64 MiB); hãy lưu lại thành .csv bằng phần mềm bảng tính rồi nhập tệp đó.")
+	errTooMuch = refused("The workbook holds too much to be read; save it as .csv in a spreadsheet program and import that file.",
+		"Bảng tính quá lớn để đọc; hãy lưu lại thành .csv bằng phần mềm bảng tính rồi nhập tệp đó.")
 	errLarge  = errors.New("larger than what a spreadsheet program writes")
 	errNested = errors.New("an element where it can't be: in a text, a row in a row, a cell in a cell, two values in a cell")
 )
@@ -54,7 +54,22 @@ type workbook struct {
 	formats  numberFormats
 	date1904 bool  // days are counted from 1904, as on old Macs
 	stale    bool  // what formulas come to is still to be calculated
-	read     int64 // bytes of XML that were read
+	work     int64 // what may still be done, in bytes of XML
+	ended    func() error
+}
+
+// What else takes as long as so many bytes: an element, and a cell of a row, though it is empty.
+const (
+	elementWork = 1 << 8
+	cellWork    = 1 << 4
+)
+
+// spend counts work that is to be done.
+func (w *workbook) spend(work int) error {
+	if w.work -= int64(work); w.work < 0 {
+		return errTooMuch
+	}
+	return w.ended()
 }
 
 type sheet struct {
@@ -65,7 +80,10 @@ type sheet struct {
 
 // openWorkbook reads all parts but the sheets.
 func (f *File) openWorkbook() error {
-	w := &workbook{parts: map[string]*zip.File{}}
+	w := &workbook{parts: map[string]*zip.File{}, work: mostWork, ended: f.Ended}
+	if f.rows > 0 {
+		w.work = int64(f.rows) * rowWork
+	}
 	err := w.readParts(f.file, f.size)
 	f.table, f.Date1904 = w.sheet, w.date1904
 	for _, s := range w.sheets {
@@ -145,16 +163,18 @@ func (w *workbook) readList(name string, list any) error {
 	if !ok {
 		return fmt.Errorf("%s is missing", name)
 	}
-	source, err := file.Open()
+	p, err := w.openPart(file, maxList)
+	if err == nil {
+		err = p.decoder.Decode(list)
+	}
 	if err != nil {
 		return err
 	}
-	text, err := io.ReadAll(io.LimitReader(source, maxList+1))
-	if err == nil && len(text) > maxList {
-		err = errLarge
+	for err == nil { // to its end, where it is known whether the checksum is right
+		_, err = p.next()
 	}
-	if err == nil {
-		err = xml.Unmarshal(text, list)
+	if errors.Is(err, io.EOF) {
+		return nil
 	}
 	return err
 }
@@ -216,7 +236,7 @@ func (w *workbook) openPart(file *zip.File, mostPiece int64) (*xmlPart, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &xmlPart{source: source, book: w, size: int64(min(file.UncompressedSize64, maxXML)), mostPiece: mostPiece}
+	p := &xmlPart{source: source, book: w, size: int64(min(file.UncompressedSize64, mostWork)), mostPiece: mostPiece}
 	p.raw = xml.NewDecoder(unicode.UTF8.NewDecoder().Reader(p))
 	p.decoder = xml.NewTokenDecoder(p)
 	return p, nil
@@ -225,9 +245,11 @@ func (w *workbook) openPart(file *zip.File, mostPiece int64) (*xmlPart, error) {
 // Read reads from the part for raw, within the bounds.
 func (p *xmlPart) Read(b []byte) (int, error) {
 	n, err := p.source.Read(b)
-	p.read, p.piece, p.book.read = p.read+int64(n), p.piece+int64(n), p.book.read+int64(n)
-	if p.book.read > maxXML || p.piece > p.mostPiece {
+	if p.read, p.piece = p.read+int64(n), p.piece+int64(n); p.piece > p.mostPiece {
 		return 0, errLarge
+	}
+	if err := p.book.spend(n); err != nil {
+		return 0, err
 	}
 	return n, err
 }
@@ -238,6 +260,9 @@ func (p *xmlPart) Token() (xml.Token, error) {
 	switch token.(type) {
 	case xml.StartElement:
 		p.depth++
+		if err := p.book.spend(elementWork); err != nil {
+			return nil, err
+		}
 	case xml.EndElement:
 		p.depth--
 	}
@@ -436,7 +461,7 @@ func (t *xlsxTable) row(start xml.StartElement) (r Record, err error) {
 	}
 	t.view.mark(&r)
 	t.line = r.Line
-	return r, nil
+	return r, t.part.book.spend(cellWork * len(r.Cells))
 }
 
 func (t *xlsxTable) cell(x xmlCell) (c Cell, err error) {

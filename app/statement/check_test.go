@@ -220,7 +220,7 @@ func TestSidesAreAsked(t *testing.T) {
 			t.Errorf("%q: %q, %v; want %q", test.content, list, err, test.asks)
 		}
 	}
-	r, err := statement.Open(write(t, "Ngày;Diễn giải;Nợ;Có\n"+rows),
+	r, err := statement.Open(t.Context(), write(t, "Ngày;Diễn giải;Nợ;Có\n"+rows),
 		statement.Options{Zone: zone, Map: map[string]string{"debit": "Có", "credit": "Nợ"}})
 	for err == nil {
 		_, err = r.Next()
@@ -238,7 +238,7 @@ func differences(t *testing.T, path string) ([]string, error) {
 
 func differencesWith(t *testing.T, path string, o statement.Options) (list []string, err error) {
 	t.Helper()
-	r, err := statement.Open(path, o)
+	r, err := statement.Open(t.Context(), path, o)
 	for err == nil {
 		_, err = r.Next()
 	}
@@ -401,12 +401,12 @@ func TestChosenColumns(t *testing.T) {
 // The columns of a preview are those that the letters name afterwards.
 func TestPreviewHasTheColumns(t *testing.T) {
 	path := write(t, "D1;D2;D3\n20/11/2026;5.116;x\n21/11/2026;7.000;y,z\n22/11/2026;8.000;\n")
-	p, err := statement.Peek(path, statement.Options{Zone: zone})
+	p, err := statement.Peek(t.Context(), path, statement.Options{Zone: zone})
 	must(t, err)
 	if got := strings.Join(p.Lines[1].Cells, "|"); got != "20/11/2026|5.116|x" {
 		t.Error(got)
 	}
-	if _, err := statement.Peek(write(t, "D1;D2\n20/11/2026;5.116,50\n"), statement.Options{Zone: zone}); err == nil {
+	if _, err := statement.Peek(t.Context(), write(t, "D1;D2\n20/11/2026;5.116,50\n"), statement.Options{Zone: zone}); err == nil {
 		t.Error("a preview of a file whose columns are in doubt")
 	}
 }
@@ -469,7 +469,7 @@ func TestOthersAccountAbove(t *testing.T) {
 		"Người gửi;Số tài khoản: 0123456789": "", "Người gửi: A - Số tài khoản: 0123456789": "", "Counterparty;Account No.;0123456789": "",
 		"Tài khoản tiền gửi thanh toán: 0123456789": "0123456789", "Tên tài khoản: A;Số tài khoản: 0123456789": "0123456789",
 	} {
-		r, err := statement.Open(write(t, line+";;\nNgày;Nội dung;Nợ;Có\n01/11/2026;a;5;\n"), statement.Options{Zone: zone})
+		r, err := statement.Open(t.Context(), write(t, line+";;\nNgày;Nội dung;Nợ;Có\n01/11/2026;a;5;\n"), statement.Options{Zone: zone})
 		must(t, err)
 		if got := r.Layout().AccountNumber; got != want {
 			t.Errorf("%s: %q, want %q", line, got, want)

@@ -107,7 +107,7 @@ func FuzzPage(f *testing.F) {
 func checkFile(t *testing.T, path string, content []byte) {
 	must(t, os.WriteFile(path, content, 0o600))
 	for _, columns := range []map[string]string{nil, {"date": "A", "content": "B", "amount": "C"}} {
-		r, err := statement.Open(path, statement.Options{Zone: zone, Map: columns})
+		r, err := statement.Open(t.Context(), path, statement.Options{Zone: zone, Map: columns})
 		if err != nil {
 			continue
 		}

@@ -16,7 +16,7 @@ import (
 const (
 	headerLines    = 120
 	headerRows     = 4
-	maxHeaderCells = 200
+	maxHeaderCells = 80
 )
 
 // columns says in which column, from 0, each field stands.

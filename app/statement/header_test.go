@@ -18,7 +18,7 @@ import (
 // none; empty where it isn't a header.
 func columnsOf(t *testing.T, path string, o statement.Options) string {
 	t.Helper()
-	r, err := statement.Open(path, o)
+	r, err := statement.Open(t.Context(), path, o)
 	if err != nil {
 		return ""
 	}
@@ -226,16 +226,16 @@ func TestRefused(t *testing.T) {
 		"NULs":         {write(t, strings.Repeat("\x00", 5000)), "Choose which columns", "Hãy chọn"},
 		"a bare quote": {write(t, `"`), "Choose which columns", "Hãy chọn"},
 	} {
-		_, err := statement.Open(test.path, statement.Options{Zone: zone})
+		_, err := statement.Open(t.Context(), test.path, statement.Options{Zone: zone})
 		var e *app.Error
 		if !errors.As(err, &e) || e.Code != app.CodeValidation || !strings.Contains(e.Text.EN, test.en) || !strings.Contains(e.Text.VI, test.vi) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := statement.Open(filepath.Join(t.TempDir(), "none"), statement.Options{}); !errors.Is(err, os.ErrNotExist) {
+	if _, err := statement.Open(t.Context(), filepath.Join(t.TempDir(), "none"), statement.Options{}); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("no such file: %v", err)
 	}
-	if _, err := statement.Open(t.TempDir(), statement.Options{}); err == nil {
+	if _, err := statement.Open(t.Context(), t.TempDir(), statement.Options{}); err == nil {
 		t.Error("a directory is read")
 	}
 }

@@ -21,9 +21,6 @@ type Import struct {
 	Read   Options
 	Record inbound.ImportOptions // BankAccountID 0: the account that the file names, or the only one that it can be about
 	Now    time.Time
-	// MaxRows is how many transactions the file may have; 0: any number. A file
-	// with more is refused with ErrTooManyRows before anything is recorded.
-	MaxRows int
 	// AcceptDifferences records the rows of a file that doesn't agree with itself; without
 	// it such a file is refused unless nothing is recorded anyway.
 	AcceptDifferences bool
@@ -76,7 +73,7 @@ const (
 // a dry run is one commit that is rolled back.
 const Batch = 100
 
-// ErrTooManyRows is the error of a file with more than Import.MaxRows
+// ErrTooManyRows is the error of a file with more than Options.MaxRows
 // transactions.
 var ErrTooManyRows = errors.New("the file has too many rows")
 
@@ -100,7 +97,7 @@ func (i Import) Run(ctx context.Context, ledger *app.Service, inbound *inbound.S
 	if len(differences) > 0 && !i.AcceptDifferences && !i.Record.DryRun {
 		return nil, errDiffers(differences)
 	}
-	reader, err := Open(i.Path, i.Read)
+	reader, err := Open(ctx, i.Path, i.Read)
 	if err != nil {
 		return nil, err
 	}
@@ -123,16 +120,15 @@ func (i Import) Run(ctx context.Context, ledger *app.Service, inbound *inbound.S
 // check reads the file to its end and records nothing. A line at the end may
 // say that the lines above weren't understood.
 func (i Import) check(ctx context.Context) ([]Difference, error) {
-	r, err := Open(i.Path, i.Read)
+	r, err := Open(ctx, i.Path, i.Read)
 	if err != nil {
 		return nil, err
 	}
 	defer r.Close()
 	for rows := 0; err == nil; rows++ {
-		if _, err = r.Next(); err == nil && i.MaxRows > 0 && rows == i.MaxRows {
+		if _, err = r.Next(); err == nil && i.Read.MaxRows > 0 && rows == i.Read.MaxRows {
 			err = ErrTooManyRows
 		}
-		err = cmp.Or(err, ctx.Err())
 	}
 	if errors.Is(err, io.EOF) {
 		err = nil

@@ -210,7 +210,7 @@ func (f bankFile) checkChanged(t testing.TB, path string, seed uint64) (right in
 	r := rand.New(rand.NewPCG(seed, 0))
 	content := writtenAs(t, f.change(t, f.lines(t), r), r)
 	writeFile(t, path, content)
-	reader, err := statement.Open(path, statement.Options{Zone: zone})
+	reader, err := statement.Open(t.Context(), path, statement.Options{Zone: zone})
 	if err != nil {
 		return 0
 	}

@@ -84,7 +84,7 @@ func TestPageCells(t *testing.T) {
 // pageCells gives the lines of a page with their numbers.
 func pageCells(t *testing.T, page string) string {
 	t.Helper()
-	f, err := sheet.Open(write(t, page))
+	f, err := sheet.Open(t.Context(), write(t, page), 0)
 	must(t, err)
 	defer f.Close()
 	table, err := f.Sheet(0)

@@ -1,6 +1,8 @@
 package statement
 
 import (
+	"context"
+
 	"baoco/app"
 	"baoco/app/sheet"
 )
@@ -28,8 +30,8 @@ const (
 
 // Peek reads the first lines of a file whose columns may not be known: of the sheet
 // that is named, or the first one with lines.
-func Peek(path string, o Options) (p Preview, err error) {
-	file, err := sheet.Open(path)
+func Peek(ctx context.Context, path string, o Options) (p Preview, err error) {
+	file, err := sheet.Open(ctx, path, o.MaxRows)
 	if err != nil {
 		return p, err
 	}

@@ -80,7 +80,7 @@ func TestBankOfTitles(t *testing.T) {
 		"Techcombank, Vietcombank\nNgày,Nội dung,Nợ,Có\n":                        "",
 		"Ngày,Nội dung,Nợ,Có\n":                                                  "",
 	} {
-		r, err := statement.Open(write(t, content), statement.Options{Zone: zone})
+		r, err := statement.Open(t.Context(), write(t, content), statement.Options{Zone: zone})
 		must(t, err)
 		if got := r.Layout().Bank; got != want {
 			t.Errorf("%q: bank %q, want %q", content, got, want)
@@ -97,7 +97,7 @@ func TestProgress(t *testing.T) {
 		"CSV":  write(t, content),
 		"XLSX": workbook(t, headerRow+strings.Repeat(`<row><c t="str"><v>01/11/2026</v></c><c/><c><v>5</v></c></row>`, rows)),
 	} {
-		r, err := statement.Open(path, statement.Options{Zone: zone})
+		r, err := statement.Open(t.Context(), path, statement.Options{Zone: zone})
 		must(t, err)
 		before, total := r.Progress()
 		if before > total/2 || total < 10*rows {

@@ -2,6 +2,7 @@ package statement
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -26,6 +27,9 @@ type Options struct {
 	// Sheet names the sheet of a spreadsheet. Empty: the only sheet that has rows
 	// below a header.
 	Sheet string
+	// MaxRows is how many transactions the file may have; 0: any number. A file
+	// with more is refused with ErrTooManyRows before anything is recorded.
+	MaxRows int
 }
 
 // Row is one transaction of a file. Where it couldn't be read, its Fault says
@@ -67,6 +71,7 @@ type Reader struct {
 	layout  Layout
 	header  header
 	lines   int    // lines below the header that held something
+	looked  int    // lines below all headers that held something, and the cells of those without a date
 	account string // named by the latest line outside the table
 
 	day    date  // of the row above, for a bank that doesn't repeat dates
@@ -87,23 +92,23 @@ type Reader struct {
 	all         sums           // of the whole file
 }
 
-// Open finds the table of transactions in a file, CSV or Excel. A file that isn't
-// understood is an [app.Error] that says what to do.
-func Open(path string, o Options) (*Reader, error) {
+// Open finds the table of transactions in a file, CSV or Excel, which is read until ctx ends. A
+// file that isn't understood is an [app.Error] that says what to do.
+func Open(ctx context.Context, path string, o Options) (*Reader, error) {
 	if err := checkMap(o.Map); err != nil {
 		return nil, err
 	}
 	o.Zone = cmp.Or(o.Zone, time.UTC)
-	file, err := sheet.Open(path)
+	file, err := sheet.Open(ctx, path, o.MaxRows)
 	if err != nil {
-		return nil, err
+		return nil, cmp.Or(ctx.Err(), err)
 	}
 	r, err := openTable(file, o)
 	if err == nil && r == nil {
 		err = noHeader(o)
 	}
 	if err != nil {
-		return nil, errors.Join(err, file.Close())
+		return nil, errors.Join(cmp.Or(ctx.Err(), err), file.Close())
 	}
 	return r, nil
 }
@@ -282,7 +287,11 @@ func (r *Reader) peek(n int) []record {
 
 // nextLine takes the next line.
 func (r *Reader) nextLine() (record, error) {
-	if lines := r.peek(1); len(lines) > 0 {
+	lines := r.peek(1)
+	if err := r.file.Ended(); err != nil {
+		return record{}, err
+	}
+	if len(lines) > 0 {
 		r.ahead = r.ahead[1:]
 		return lines[0], nil
 	}

@@ -76,7 +76,7 @@ var changes = map[string]func(string) string{
 // read gives what a file is read as, a line a row.
 func read(t testing.TB, path string, o statement.Options) string {
 	t.Helper()
-	r, err := statement.Open(path, o)
+	r, err := statement.Open(t.Context(), path, o)
 	must(t, err)
 	defer r.Close()
 	var b strings.Builder

@@ -23,7 +23,7 @@ func readRows(t testing.TB, path string, o statement.Options) []statement.Row {
 
 func tryRows(t testing.TB, path string, o statement.Options) ([]statement.Row, error) {
 	t.Helper()
-	r, err := statement.Open(path, o)
+	r, err := statement.Open(t.Context(), path, o)
 	if err != nil {
 		return nil, err
 	}

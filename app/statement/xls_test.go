@@ -49,7 +49,7 @@ func TestXLS(t *testing.T) {
 // had no merged cells.
 func allCells(t *testing.T, path string) map[string][]sheet.Record {
 	t.Helper()
-	f, err := sheet.Open(path)
+	f, err := sheet.Open(t.Context(), path, 0)
 	must(t, err)
 	defer f.Close()
 	all := map[string][]sheet.Record{}
@@ -285,7 +285,7 @@ func TestRefusedXLS(t *testing.T) {
 	}
 	large := write(t, change(0))
 	must(t, os.Truncate(large, 16<<20+1))
-	if _, err := statement.Open(large, statement.Options{}); !strings.Contains(fmt.Sprint(err), "more than 16 MiB") {
+	if _, err := statement.Open(t.Context(), large, statement.Options{}); !strings.Contains(fmt.Sprint(err), "more than 16 MiB") {
 		t.Errorf("16 MiB: %v", err)
 	}
 	for cut := 8; cut < len(stream); cut += 97 {

@@ -99,7 +99,7 @@ func (s *Server) keepForLater(v *visit, u upload, data *importData, refused erro
 		s.held.drop(v.user.ID)
 		return
 	}
-	preview, err := statement.Peek(u.path, statement.Options{Sheet: data.Sheet})
+	preview, err := statement.Peek(v.Context(), u.path, statement.Options{Sheet: data.Sheet, MaxRows: maxStatementRows})
 	if err != nil || len(preview.Lines) == 0 {
 		return // it is no table, whatever its columns
 	}
@@ -174,9 +174,9 @@ func (s *Server) importUpload(v *visit, u upload, data *importData) (*statement.
 		return nil, err
 	}
 	in := statement.Import{
-		Path: u.path, Read: statement.Options{Zone: v.zone, Map: columns, Sheet: data.Sheet}, Now: v.now, MaxRows: maxStatementRows,
-		AcceptDifferences: data.Accept,
-		Record:            inbound.ImportOptions{AccountID: v.account.ID, File: data.File, Notify: data.Notify, DryRun: !data.Recorded},
+		Path: u.path, Now: v.now, AcceptDifferences: data.Accept,
+		Read:   statement.Options{Zone: v.zone, Map: columns, Sheet: data.Sheet, MaxRows: maxStatementRows},
+		Record: inbound.ImportOptions{AccountID: v.account.ID, File: data.File, Notify: data.Notify, DryRun: !data.Recorded},
 		Rejected: func(_ statement.Row, outcome inbound.Outcome, e inbound.Incoming) (string, error) {
 			return importRejection(outcome, e).In(v.Lang), nil
 		},
