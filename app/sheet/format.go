@@ -2,6 +2,8 @@ package sheet
 
 import (
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -10,11 +12,15 @@ import (
 
 // numberFormat is what a format shows of numbers above and below 0, of 0, and of texts: digits
 // stands for their digits or for the text, and the rest is shown around them.
-type numberFormat struct{ above, below, zero, text string }
+type numberFormat struct {
+	above, below, zero, text string
+	conditional              []string // sections of which some begin with a condition, in place of the first three
+}
 
 const (
 	digits    = "\x00"
-	maxFormat = 1000 // bytes; Excel takes 255
+	group     = "\x01" // behind digits: a mark and three of them, which are written by hand
+	maxFormat = 1000   // bytes; Excel takes 255
 )
 
 // digitsForm is where a format has the digits. pieceForm is any other piece of it: a text
@@ -22,20 +28,22 @@ const (
 // a character, the sign of a currency with a language, a colour, something else in brackets,
 // or any character.
 var (
-	digitsForm = regexp.MustCompile(`^(?:(?i:General)|@|[0#?](?:[, ]*[0#?])*(?:\.[0#?]*(?:,[0#?]+)*)?(?:E[+-][0#?]+)?|\.[0#?]+)`)
+	digitsForm = regexp.MustCompile(`^(?:(?i:General)|@|[0#?](?:[, ]*[0#?])*(?:\\[., ][0#?]{3})*(?:\.[0#?]*(?:,[0#?]+)*)?(?:E[+-][0#?]+)?|\.[0#?]+)`)
 	pieceForm  = regexp.MustCompile(`(?s)^(?:"([^"]*)"?|[\\*](.)|_.|\[\$([^\]-]*)(?:-[^\]]*)?\]|` +
 		`\[(?i:black|blue|cyan|green|magenta|red|white|yellow|color *\d+)\]|(\[[^\]]*\]|.))`)
+	conditionForm = regexp.MustCompile(`^\[(<=?|>=?|=|<>)(-?\d+)\]`)
 )
 
 // parseFormat reads the code of a format: one section for all numbers, or one for those above 0, one
 // for those below, one for 0 and one for texts; the last one is also for texts if it has an @. A comma
-// behind the digits divides by 1000: it stays, as do a condition and the letters of a date.
+// behind the digits divides by 1000: it stays, as do the letters of a date.
 func parseFormat(code string) numberFormat {
 	sections, found, text := []string{""}, false, false
 	for code != "" {
 		last := &sections[len(sections)-1]
 		if number := digitsForm.FindString(code); number != "" && !found {
-			*last, found, text, code = *last+digits, true, number == "@", code[len(number):]
+			groups := strings.Repeat(group, strings.Count(number, `\`))
+			*last, found, text, code = *last+digits+groups, true, number == "@", code[len(number):]
 			continue
 		}
 		piece := pieceForm.FindStringSubmatch(code)
@@ -48,9 +56,12 @@ func parseFormat(code string) numberFormat {
 	for i := range sections {
 		sections[i] = strings.TrimFunc(sections[i], isBlank)
 	}
-	f := numberFormat{sections[0], "-" + sections[0], sections[0], digits}
+	f := numberFormat{above: sections[0], below: "-" + sections[0], zero: sections[0], text: digits}
 	if last := len(sections) - 1; text || last > 2 {
 		f.text, sections = sections[last], sections[:last]
+	}
+	if slices.ContainsFunc(sections, conditionForm.MatchString) {
+		f.conditional = sections
 	}
 	if len(sections) > 1 {
 		f.below = sections[1]
@@ -59,6 +70,29 @@ func parseFormat(code string) numberFormat {
 		f.zero = sections[2]
 	}
 	return f
+}
+
+// choose is the section that shows a number, without its condition. Only one for numbers below 0 certainly
+// leaves out their minus, and only the last may have no condition: else it is all of them.
+func choose(sections []string, number float64) string {
+	for i, section := range sections {
+		part := conditionForm.FindStringSubmatch(section)
+		if part == nil && (i == 0 || i < len(sections)-1 || number < 0) {
+			break
+		}
+		if part == nil {
+			return section
+		}
+		limit, _ := strconv.ParseFloat(part[2], 64)
+		below, equal := strings.Contains(part[1], "<") && number < limit, strings.Contains(part[1], "=") && number == limit
+		if below || equal || strings.Contains(part[1], ">") && number > limit {
+			if number < 0 && (part[1] != "<" || limit > 0) {
+				break
+			}
+			return section[len(part[0]):]
+		}
+	}
+	return strings.Join(sections, ";")
 }
 
 var general = parseFormat("General")
@@ -134,19 +168,27 @@ func (f numberFormats) show(place int, c Cell) Cell {
 		format = f[place]
 	}
 	if !c.Number {
-		c.Unseen = format.text != digits
+		if c.Unseen = format.text != digits; c.Unseen {
+			c.Shown = strings.Replace(format.text, digits, c.Text, 1)
+		}
 		return c
 	}
 	form := format.above
 	rest, negative := strings.CutPrefix(c.Text, "-")
 	zero := !strings.ContainsAny(rest, "123456789")
 	switch {
+	case format.conditional != nil:
+		number, _ := strconv.ParseFloat(c.Text, 64)
+		form = choose(format.conditional, number)
 	case zero:
 		form = format.zero
 	case negative:
 		form = format.below
 	}
-	c.Shown = strings.Replace(form, digits, rest, 1)
-	c.Unseen = form == "" && !zero || strings.ContainsAny(form, "123456789")
+	if 3*strings.Count(form, group) < len(rest) && !strings.Contains(rest, ".") {
+		form = strings.ReplaceAll(form, group, "")
+	}
+	c.Shown = strings.ReplaceAll(strings.ReplaceAll(form, group, ".###"), digits, rest)
+	c.Unseen = !zero && (form == "" || strings.Contains(form, "0")) || strings.ContainsAny(form, "123456789")
 	return c
 }

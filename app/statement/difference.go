@@ -44,12 +44,13 @@ func (r *Reader) addSides() {
 }
 
 // addUnseen notes a row with something in a column that is read, where a person who looks at the sheet
-// doesn't see it, or doesn't see the name of the column. Of a line that names the account every column is
-// read.
-func (r *Reader) addUnseen(rec record, namesAccount bool) {
+// doesn't see it, or doesn't see the name of the column; or where another name is shown, which may be that
+// of a status. Of a line that names the account every column is read.
+func (r *Reader) addUnseen(rec record, dated, namesAccount bool) {
 	for i, c := range rec.Cells {
-		unseen := c.Unseen && (namesAccount || r.header.reads(i)) || slices.Contains(r.header.unseen, i)
-		if unseen && c.Plain() != "" {
+		other, unnamed := r.header.unseen[i]
+		unseen := (c.Unseen || unnamed) && (namesAccount || r.header.reads(i, dated))
+		if (unseen || other) && c.Plain() != "" {
 			if r.unseen++; r.unseen == 1 {
 				r.firstUnseen = rec.Line
 			}

@@ -2,7 +2,6 @@ package statement
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"strings"
 
@@ -42,12 +41,12 @@ func (c columns) complete() bool {
 type header struct {
 	line    int // number of its first line; 0: the table has no header
 	columns columns
-	charges []int    // columns of fees, taxes and interest, from 0
-	names   []string // of all columns
-	unseen  []int    // columns that are read and whose names a person doesn't see, from 0
-	height  int      // how many rows it has
-	width   int      // how many cells a line of the table has
-	next    int      // index of the record after it
+	charges []int        // columns of fees, taxes and interest, from 0
+	names   []string     // of all columns
+	unseen  map[int]bool // columns whose names a person doesn't see, from 0; true: another name is shown
+	height  int          // how many rows it has
+	width   int          // how many cells a line of the table has
+	next    int          // index of the record after it
 }
 
 // name is the header of the column of a field, empty where the table has none.
@@ -69,9 +68,15 @@ func (h header) amounts() []int {
 	return list
 }
 
-// reads tells whether anything of column i, from 0, is read.
-func (h header) reads(i int) bool {
-	return slices.Contains(h.charges, i) || slices.Contains(slices.Collect(maps.Values(h.columns)), i)
+// reads tells whether column i, from 0, says anything about the transaction of a line. What counts the rows
+// does so where there is no date; the account of the other side may only refuse the file.
+func (h header) reads(i int, dated bool) bool {
+	for f, at := range h.columns {
+		if at == i && f != fieldCounterpart && (f != fieldIndex || !dated) {
+			return true
+		}
+	}
+	return slices.Contains(h.charges, i)
 }
 
 // fields names what each column holds, for people.
@@ -145,7 +150,7 @@ func lowerRow(r record) bool {
 
 // headerOf reads rows as a header; ok is false where they are none.
 func headerOf(rows []record, o Options) (h header, ok bool, err error) {
-	h = header{line: rows[0].Line, columns: columns{}, height: len(rows), next: len(rows)}
+	h = header{line: rows[0].Line, columns: columns{}, unseen: map[int]bool{}, height: len(rows), next: len(rows)}
 	names := headerNames(rows)
 	h.width = len(names)
 	divided := slices.ContainsFunc(names, func(n headerName) bool { return fieldOf(n.own) == fieldAmount && len(n.below) > 0 })
@@ -197,8 +202,8 @@ func headerOf(rows []record, o Options) (h header, ok bool, err error) {
 	}
 	for _, row := range rows {
 		for i, c := range row.Cells {
-			if c.Unseen && c.Plain() != "" && h.reads(i) {
-				h.unseen = append(h.unseen, i)
+			if other := c.Shown != "" && c.Shown != c.Text; other || c.Unseen && c.Plain() != "" {
+				h.unseen[i] = h.unseen[i] || other
 			}
 		}
 	}

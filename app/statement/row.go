@@ -94,7 +94,7 @@ func (r *Reader) read(rec record) (*Row, error) {
 		return nil, ErrTooManyRows
 	}
 	namesAccount := !l.dated && r.isAccountLine(rec)
-	r.addUnseen(rec, namesAccount)
+	r.addUnseen(rec, l.dated, namesAccount)
 	if !l.dated {
 		if ok, err := r.readHeader(rec); ok {
 			return nil, err

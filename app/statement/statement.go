@@ -210,7 +210,7 @@ func begin(r *Reader) (*Reader, error) {
 			return nil, err
 		}
 		if number != "" || r.vnd != inVND {
-			r.addUnseen(line, true)
+			r.addUnseen(line, false, true)
 		}
 		r.note(line)
 	}

@@ -42,9 +42,18 @@ func TestUnseen(t *testing.T) {
 			must(t, f.SetSheetVisible("Sheet1", false))
 			return err
 		}, "2" + question + "3", want},
-		"the row of the header": {func(f *excelize.File) error { return f.SetRowVisible("Sheet1", 1, false) }, "2" + question + "3", want},
-		"the name of a column":  {styled(`;;;"Gửi vào"`, "C1"), "3" + question + "1", want},
-		"a row of no height":    {func(f *excelize.File) error { return f.SetRowHeight("Sheet1", 3, 0.1) }, "3" + question + "1", want},
+		"the row of the header":         {func(f *excelize.File) error { return f.SetRowVisible("Sheet1", 1, false) }, "2" + question + "3", want},
+		"the name of a column":          {styled(`;;;"Gửi vào"`, "C1"), "3" + question + "1", want},
+		"a status":                      {styled(`;;;"Trạng thái"`, "F1"), "2" + question + "3", want},
+		"a column of numbers from 1":    {func(f *excelize.File) error { return f.SetColVisible("Sheet1", "I", false) }, "", want},
+		"the account of the other side": {func(f *excelize.File) error { return f.SetColVisible("Sheet1", "J", false) }, "", want},
+		"a number from 1 without a date": {func(f *excelize.File) error {
+			must(t, f.SetColVisible("Sheet1", "I", false))
+			return f.SetCellStr("Sheet1", "A4", "")
+		}, "4" + question + "1", "1 IN 5 a, 2 OUT 3 b, 2 IN 4 c"},
+		"a date with another day":      {styled(`d"0/"m`, "A4"), "4" + question + "1", want},
+		"a date with parts of seconds": {styled(`d/m/yyyy h:mm:ss.000`, "A4"), "", want},
+		"a row of no height":           {func(f *excelize.File) error { return f.SetRowHeight("Sheet1", 3, 0.1) }, "3" + question + "1", want},
 		"columns of no usual width": {func(f *excelize.File) error {
 			none := 0.1
 			return f.SetSheetProps("Sheet1", &excelize.SheetPropsOptions{DefaultColWidth: &none})
@@ -60,8 +69,9 @@ func TestUnseen(t *testing.T) {
 		"0 and a format without a sign":   {styled(`0;0`, "D3"), "", want},
 	} {
 		f := excelize.NewFile()
-		for y, row := range [][]any{{"Ngày", "Nội dung", "Rút ra", "Gửi vào", "Số dư", "Ghi chú", "Phí", "Thuế"},
-			{46327, "a", nil, 5, 105, "x"}, {46328, "b", 3, 0, 102, "y", 0, 0}, {46329, "c", nil, 4, 106, "z"}} {
+		for y, row := range [][]any{{"Ngày", "Nội dung", "Rút ra", "Gửi vào", "Số dư", "Ghi chú", "Phí", "Thuế", "STT", "TK đối ứng"},
+			{46327, "a", nil, 5, 105, "x", nil, nil, 1, "123456789"}, {46328, "b", 3, 0, 102, "y", 0, 0, 2, "123456789"},
+			{46329, "c", nil, 4, 106, "z", nil, nil, 3, "123456789"}} {
 			at, err := excelize.CoordinatesToCellName(1, y+1)
 			must(t, err)
 			must(t, f.SetSheetRow("Sheet1", at, &row))
