@@ -75,24 +75,26 @@ func parseFormat(code string) numberFormat {
 // choose is the section that shows a number, without its condition. Only one for numbers below 0 certainly
 // leaves out their minus, and only the last may have no condition: else it is all of them.
 func choose(sections []string, number float64) string {
+	unclear := strings.Join(sections, ";")
 	for i, section := range sections {
 		part := conditionForm.FindStringSubmatch(section)
-		if part == nil && (i == 0 || i < len(sections)-1 || number < 0) {
-			break
-		}
-		if part == nil {
+		switch {
+		case part == nil && (i < len(sections)-1 || number < 0):
+			return unclear
+		case part == nil:
 			return section
 		}
 		limit, _ := strconv.ParseFloat(part[2], 64)
-		below, equal := strings.Contains(part[1], "<") && number < limit, strings.Contains(part[1], "=") && number == limit
-		if below || equal || strings.Contains(part[1], ">") && number > limit {
-			if number < 0 && (part[1] != "<" || limit > 0) {
-				break
-			}
+		holds := map[string]bool{"<": number < limit, "<=": number <= limit, ">": number > limit, ">=": number >= limit,
+			"=": number == limit, "<>": number != limit}
+		switch {
+		case holds[part[1]] && number < 0 && (part[1] != "<" || limit > 0):
+			return unclear
+		case holds[part[1]]:
 			return section[len(part[0]):]
 		}
 	}
-	return strings.Join(sections, ";")
+	return unclear
 }
 
 var general = parseFormat("General")
@@ -185,7 +187,7 @@ func (f numberFormats) show(place int, c Cell) Cell {
 	case negative:
 		form = format.below
 	}
-	if 3*strings.Count(form, group) < len(rest) && !strings.Contains(rest, ".") {
+	if whole, _, _ := strings.Cut(rest, "."); 3*strings.Count(form, group) < len(whole) {
 		form = strings.ReplaceAll(form, group, "")
 	}
 	c.Shown = strings.ReplaceAll(strings.ReplaceAll(form, group, ".###"), digits, rest)

@@ -2,6 +2,7 @@ package sheet
 
 import (
 	"archive/zip"
+	"cmp"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -80,10 +81,7 @@ type sheet struct {
 
 // openWorkbook reads all parts but the sheets.
 func (f *File) openWorkbook() error {
-	w := &workbook{parts: map[string]*zip.File{}, work: mostWork, ended: f.Ended}
-	if f.rows > 0 {
-		w.work = int64(f.rows) * rowWork
-	}
+	w := &workbook{parts: map[string]*zip.File{}, work: cmp.Or(int64(f.rows)*rowWork, mostWork), ended: f.Ended}
 	err := w.readParts(f.file, f.size)
 	f.table, f.Date1904 = w.sheet, w.date1904
 	for _, s := range w.sheets {
@@ -167,14 +165,8 @@ func (w *workbook) readList(name string, list any) error {
 	if err == nil {
 		err = p.decoder.Decode(list)
 	}
-	if err != nil {
-		return err
-	}
-	for err == nil { // to its end, where it is known whether the checksum is right
-		_, err = p.next()
-	}
-	if errors.Is(err, io.EOF) {
-		return nil
+	if err == nil {
+		_, err = io.Copy(io.Discard, p) // at the end it is known whether the checksum is right
 	}
 	return err
 }

@@ -60,7 +60,10 @@ const (
 
 // maxOldWorkbook is the size of a file, which is read into memory as a whole, and once more as
 // its stream. In a statement 30,000 rows take some 13 MB.
-const maxOldWorkbook = 16 << 20
+const (
+	maxOldWorkbook = 16 << 20
+	maxOldColumns  = 256
+)
 
 var (
 	errOldTooLarge = refused("A workbook of Excel 97 (.xls) of more than 16 MiB can’t be read; save it as .xlsx or .csv.",
@@ -338,7 +341,7 @@ func (t *oldTable) Next() (row Record, err error) {
 		switch {
 		case c.line <= t.line, c.column <= len(row.Cells):
 			t.fail(errRecord)
-		case size > maxRowText, c.column > MaxColumns:
+		case size > maxRowText, c.column > maxOldColumns:
 			t.fail(errLarge)
 		case c.Text != "":
 			row.Cells = append(append(row.Cells, make([]Cell, c.column-1-len(row.Cells))...), c.Cell)

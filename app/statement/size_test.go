@@ -225,7 +225,7 @@ func TestWork(t *testing.T) {
 		"in a row":        zipped(t, parts(headerRow+good+"<row>"+strings.Repeat("<a/>", many)+"</row>")),
 		"in a list":       with("xl/workbook.xml", strings.Repeat("<a/>", many)),
 		"shared texts":    with("xl/sharedStrings.xml", strings.Repeat("<si/>", many)),
-		"columns":         with(sheet, strings.Repeat("<col />", many/2)),
+		"columns":         with(sheet, "<!--"+strings.Repeat("<col />", many)+"-->"),
 		"bytes":           with(sheet, strings.Repeat(" ", 300_000)),
 		"a cell far away": zipped(t, parts(headerRow+good+`<row r="3"><c r="XFD3" t="str"><v>x</v></c></row><row r="4"><c r="XFD4" t="str"><v>x</v></c></row>`)),
 		"lines of text":   "Ngày;Nội dung;Ghi có\n01/11/2026;a;1000\n" + strings.Repeat("a;b\n", 30),
@@ -246,6 +246,9 @@ func TestWork(t *testing.T) {
 			_, err = r.Next()
 		}
 		must(t, r.Close())
+		if name == "elements" && whole.looks < many {
+			t.Errorf("%d looks", whole.looks)
+		}
 		for most := range 20 {
 			ctx := &counted{t.Context(), 0, whole.looks * most / 20}
 			r, err := statement.Open(ctx, path, statement.Options{Zone: zone})
