@@ -28,8 +28,9 @@ const (
 // a character, the sign of a currency with a language, a colour, something else in brackets,
 // or any character.
 var (
-	digitsForm = regexp.MustCompile(`^(?:(?i:General)|@|[0#?](?:[, ]*[0#?])*(?:\\[., ][0#?]{3})*(?:\.[0#?]*(?:,[0#?]+)*)?(?:E[+-][0#?]+)?|\.[0#?]+)`)
-	pieceForm  = regexp.MustCompile(`(?s)^(?:"([^"]*)"?|[\\*](.)|_.|\[\$([^\]-]*)(?:-[^\]]*)?\]|` +
+	digitsForm = regexp.MustCompile(`^(?:(?i:General)|@|[0#?](?:[, ]*[0#?])*(?:\\[., ][0#?]{3})*` +
+		`(?:\.[0#?]*(?:,[0#?]+)*)?(?:E[+-][0#?]+)?|\.[0#?]+)`)
+	pieceForm = regexp.MustCompile(`(?s)^(?:"([^"]*)"?|[\\*](.)|_.|\[\$([^\]-]*)(?:-[^\]]*)?\]|` +
 		`\[(?i:black|blue|cyan|green|magenta|red|white|yellow|color *\d+)\]|(\[[^\]]*\]|.))`)
 	conditionForm = regexp.MustCompile(`^\[(<=?|>=?|=|<>)(-?\d+)\]`)
 )

@@ -17,10 +17,10 @@ import (
 )
 
 // The bounds of a spreadsheet, so that no file of a few bytes can take all the memory there
-// is. A sheet of a million rows has about 500 MB of XML, a hundred thousand rows with three
-// texts each need about 25 MiB of shared texts.
+// is, or all the time. A sheet of a million rows has about 500 MB of XML, a hundred thousand rows
+// with three texts each need about 25 MiB of shared texts.
 const (
-	mostWork         = 2 << 30 // of all parts; those of sheets are read twice
+	mostWork         = 8 << 30 // of all parts; those of sheets are read twice
 	rowWork          = 1 << 14 // of one row, if the rows are bounded: 64 elements
 	maxList          = 4 << 20 // of a part that lists other parts
 	maxText          = 4 << 20 // of one shared text

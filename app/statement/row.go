@@ -29,10 +29,6 @@ import (
 // A line has money if a column of amounts, or of fees where those are empty, holds a
 // digit other than 0.
 
-// lookedOfRow is how much of a file is looked at for each row that it may have, so that a file without
-// transactions takes no minutes.
-const lookedOfRow = 5
-
 // line is one line below the header, with its cells read.
 type line struct {
 	record
@@ -87,12 +83,6 @@ func (r *Reader) read(rec record) (*Row, error) {
 	}
 	r.lines++
 	l := r.parse(rec)
-	if r.looked++; !l.dated {
-		r.looked += rec.Filled() // each may be the name of a column
-	}
-	if most := r.options.MaxRows * lookedOfRow; most > 0 && r.looked > most {
-		return nil, ErrTooManyRows
-	}
 	namesAccount := !l.dated && r.isAccountLine(rec)
 	r.addUnseen(rec, l.dated, namesAccount)
 	if !l.dated {

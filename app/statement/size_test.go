@@ -221,15 +221,16 @@ func TestWork(t *testing.T) {
 	}
 	const sheet, many = "xl/worksheets/sheet1.xml", 2000
 	for name, file := range map[string]string{
-		"elements":        with(sheet, strings.Repeat("<a/>", many)),
-		"in a row":        zipped(t, parts(headerRow+good+"<row>"+strings.Repeat("<a/>", many)+"</row>")),
-		"in a list":       with("xl/workbook.xml", strings.Repeat("<a/>", many)),
-		"shared texts":    with("xl/sharedStrings.xml", strings.Repeat("<si/>", many)),
-		"columns":         with(sheet, "<!--"+strings.Repeat("<col />", many)+"-->"),
-		"bytes":           with(sheet, strings.Repeat(" ", 300_000)),
-		"a cell far away": zipped(t, parts(headerRow+good+`<row r="3"><c r="XFD3" t="str"><v>x</v></c></row><row r="4"><c r="XFD4" t="str"><v>x</v></c></row>`)),
-		"lines of text":   "Ngày;Nội dung;Ghi có\n01/11/2026;a;1000\n" + strings.Repeat("a;b\n", 30),
-		"lines of dates":  "Ngày;Nội dung;Ghi có\n01/11/2026;a;1000\n" + strings.Repeat("01/11/2026;;\n", 90),
+		"elements":     with(sheet, strings.Repeat("<a/>", many)),
+		"in a row":     zipped(t, parts(headerRow+good+"<row>"+strings.Repeat("<a/>", many)+"</row>")),
+		"in a list":    with("xl/workbook.xml", strings.Repeat("<a/>", many)),
+		"shared texts": with("xl/sharedStrings.xml", strings.Repeat("<si/>", many)),
+		"columns":      with(sheet, "<!--"+strings.Repeat("<col />", many)+"-->"),
+		"bytes":        with(sheet, strings.Repeat(" ", 300_000)),
+		"a cell far away": zipped(t, parts(headerRow+good+`<row r="3"><c r="XFD3" t="str"><v>x</v></c></row>`+
+			`<row r="4"><c r="XFD4" t="str"><v>x</v></c></row>`)),
+		"lines of text":  "Ngày;Nội dung;Ghi có\n01/11/2026;a;1000\n" + strings.Repeat("a;b\n", 65),
+		"lines of dates": "Ngày;Nội dung;Ghi có\n01/11/2026;a;1000\n" + strings.Repeat("01/11/2026;;\n", 129),
 	} {
 		path := write(t, file)
 		_, err := tryRows(t, path, statement.Options{Zone: zone, MaxRows: 16})

@@ -54,6 +54,10 @@ type Layout struct {
 	UnclearAccount bool
 }
 
+// maxLooked is how many cells of other lines a file may have for each row that it may have: each may be the
+// name of a column, and to find out takes time.
+const maxLooked = 8
+
 // record and cell are a line and a cell of the file.
 type (
 	record = sheet.Record
@@ -71,7 +75,7 @@ type Reader struct {
 	layout  Layout
 	header  header
 	lines   int    // lines below the header that held something
-	looked  int    // lines below all headers that held something, and the cells of those without a date
+	looked  int    // cells that hold something, of lines that are no transactions
 	account string // named by the latest line outside the table
 
 	day    date  // of the row above, for a bank that doesn't repeat dates
@@ -257,6 +261,11 @@ func (r *Reader) Next() (Row, error) {
 		var row *Row
 		if err == nil {
 			row, err = r.read(line)
+		}
+		if most := r.options.MaxRows * maxLooked; err == nil && row == nil && most > 0 {
+			if r.looked += line.Filled(); r.looked > most {
+				err = ErrTooManyRows
+			}
 		}
 		if r.failed = err; err != nil || row == nil {
 			continue

@@ -42,7 +42,8 @@ func TestUnseen(t *testing.T) {
 			must(t, f.SetSheetVisible("Sheet1", false))
 			return err
 		}, "2" + question + "3", want},
-		"the row of the header":         {func(f *excelize.File) error { return f.SetRowVisible("Sheet1", 1, false) }, "2" + question + "3", want},
+		"the row of the header": {func(f *excelize.File) error { return f.SetRowVisible("Sheet1", 1, false) },
+			"2" + question + "3", want},
 		"the name of a column":          {styled(`;;;"Gửi vào"`, "C1"), "3" + question + "1", want},
 		"a status":                      {styled(`;;;"Trạng thái"`, "F1"), "2" + question + "3", want},
 		"a column of numbers from 1":    {func(f *excelize.File) error { return f.SetColVisible("Sheet1", "I", false) }, "", want},
