@@ -21,7 +21,7 @@ import (
 // with three texts each need about 25 MiB of shared texts.
 const (
 	mostWork         = 8 << 30 // of all parts; those of sheets are read twice
-	rowWork          = 1 << 14 // of one row, if the rows are bounded: 64 elements
+	rowWork          = 1 << 15 // of one row, if the rows are bounded: 128 elements
 	maxList          = 4 << 20 // of a part that lists other parts
 	maxText          = 4 << 20 // of one shared text
 	maxRow           = 1 << 20 // of one row
