@@ -22,6 +22,12 @@ const seen = async () => {
   await till.click('[data-stop-seen]');
 };
 
+// A live page may renew what is being drawn: then it is drawn once more.
+const shot = (page, selector, name) => {
+  const take = () => page.locator(selector).screenshot({ path: `${job.dir}/${name}.png` });
+  return take().catch(take);
+};
+
 // Two taps beside the digits: Enter is one of them too, wherever the focus is.
 await type(['2', '0', '0', '000']);
 check(await till.inputValue('[name=amount]') === '200.000', `the keypad wrote ${await till.inputValue('[name=amount]')}`);
@@ -30,7 +36,7 @@ await till.waitForSelector('.qr-large svg').catch(() => problem('Enter made no c
 check(await till.isHidden('[data-touch]'), 'the page of the bill asks for a touch before it is heard');
 await must(till, 'till bill');
 const code = (await till.textContent('.bill code')).trim();
-await till.locator('.qr-large').screenshot({ path: job.dir + '/till.png' });
+await shot(till, '.qr-large', 'till');
 
 const screens = [];
 const screen = async (name, at, url, selector) => {
@@ -41,14 +47,14 @@ const screen = async (name, at, url, selector) => {
 const display = await till.context().newPage();
 await display.setViewportSize({ width: 1024, height: 700 });
 await screen('customer', display, '/till/display', '.bill.underpaid .verdict');
-await display.locator('.qr-large').screenshot({ path: job.dir + '/display.png' });
+await shot(display, '.qr-large', 'display');
 const [request] = (await (await fetch(job.base + '/api/v1/payment-requests', { headers: { Authorization: 'Bearer ' + job.key } })).json()).payment_requests;
 const pay = await open(phone);
 await pay.addInitScript(old);
 await oldStyles(pay);
 await screen('payer', pay, request.url_path, '.verdict.warn');
 await must(pay, 'payer page');
-await pay.locator('.qr').screenshot({ path: job.dir + '/pay.png' });
+await shot(pay, '.qr', 'pay');
 for (let i = 0; i < 8; i++) await screen('payer ' + i, await open(phone), request.url_path, '.verdict.warn');
 for (let i = 0; i < 9; i++) await screen('counter ' + i, await open(phone), job.counter, '#cards .short');
 screens.push(['till', till, '.stop:not([hidden])']);
@@ -90,7 +96,7 @@ await till.waitForSelector('body.is-live');
 check(await till.isHidden('.stop'), 'the alarm is back after somebody has seen it');
 check((await till.textContent('.bill .verdict')).includes('199.800'), 'the bill does not say what is still due');
 await touch();
-await till.locator('.qr-large').screenshot({ path: job.dir + '/rest.png' });
+await shot(till, '.qr-large', 'rest');
 
 // What comes while no page of the tab is there is told by the next one, once.
 await till.goto('about:blank');
