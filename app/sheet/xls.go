@@ -58,11 +58,11 @@ const (
 	recordBegin     = 0x809
 )
 
-// maxOldWorkbook is the size of a file, which is read into memory as a whole, and once more as
-// its stream. In a statement 30,000 rows take some 13 MB.
 const (
+	// maxOldWorkbook is the size of a file, which is read into memory as a whole, and once more as
+	// its stream. In a statement 30,000 rows take some 13 MB.
 	maxOldWorkbook = 16 << 20
-	maxOldColumns  = 256
+	maxOldColumns  = 256 // Excel 97 has no more
 )
 
 var (
