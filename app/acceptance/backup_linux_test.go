@@ -232,25 +232,11 @@ func TestKillWhileRestoring(t *testing.T) {
 		onDisk(t, d, int64(i)+1, nil, restore(d.mount(t))...)
 		check(fmt.Sprintf("a kill at change %d of %d", i+1, changes), d.contents())
 	}
-	var mu sync.Mutex
-	var cuts []map[string][]byte
-	d = newDisk()
-	d.load(old)
-	onDisk(t, d, 0, func(diskOp) {
-		mu.Lock()
-		defer mu.Unlock()
-		for _, chance := range []float64{0, 0.5, 0.9} {
-			cuts = append(cuts, d.cut(chance))
-		}
-	}, restore(d.mount(t))...)
-	mu.Lock() // what was in flight may still arrive
-	taken := slices.Clone(cuts)
-	mu.Unlock()
-	chosen := sample(rounds(2, 30), len(taken))
-	for _, i := range chosen {
-		check(fmt.Sprintf("a power cut, %d of %d", i, len(taken)), taken[i])
+	cuts, of := cutsWhile(t, rounds(2, 30), old, func(dir string) { doIn(t, t.TempDir(), restore(dir)...) }, 0, 0.5, 0.9)
+	for i, c := range cuts {
+		check(fmt.Sprintf("a power cut, %d of %d, before %+v", i, len(cuts), c.op), c.image)
 	}
-	t.Logf("%d kills at %d changes, %d of %d power cuts", len(kills), changes, len(chosen), len(taken))
+	t.Logf("%d kills at %d changes, %d power cuts of %d", len(kills), changes, len(cuts), of)
 }
 
 // Backups under load restore, each with all that was acknowledged before it.

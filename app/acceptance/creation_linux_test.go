@@ -13,7 +13,9 @@ import (
 // run: there is no database then or a whole one, and the next serve works.
 func TestKillWhileCreating(t *testing.T) {
 	t.Parallel()
-	changes := changesOfCreation(t, newDisk(), nil)
+	whole := newDisk()
+	serveIn(t, t.TempDir(), anyPort, "--db", filepath.Join(whole.mount(t), "baoco.db"))
+	changes := whole.ops.Load()
 	kills := sample(rounds(2, 40), int(changes))
 	for _, i := range kills {
 		k := int64(i) + 1
@@ -48,43 +50,17 @@ func TestKillWhileCreating(t *testing.T) {
 func TestPowerCutWhileCreating(t *testing.T) {
 	t.Parallel()
 	proof(t)
-	var mu sync.Mutex
-	var images []map[string][]byte
-	d := newDisk()
-	changesOfCreation(t, d, func() {
-		mu.Lock()
-		defer mu.Unlock()
-		for _, chance := range []float64{0, 0.5, 0.9} {
-			images = append(images, d.cut(chance))
-		}
-	})
-	mu.Lock()
-	defer mu.Unlock()
-	cuts := sample(rounds(2, 40), len(images))
-	for _, i := range cuts {
-		dir := save(t, images[i])
+	cuts, of := cutsWhile(t, rounds(2, 40), nil, func(dir string) {
+		serveIn(t, t.TempDir(), anyPort, "--db", filepath.Join(dir, "baoco.db"))
+	}, 0, 0.5, 0.9)
+	for i, c := range cuts {
+		dir := save(t, c.image)
 		works(t, dir, filepath.Join(dir, "baoco.db"))
 		if t.Failed() {
-			t.Fatalf("after a power cut at %d of %d", i, len(images))
+			t.Fatalf("after a power cut, %d of %d, before %+v", i, len(cuts), c.op)
 		}
 	}
-	t.Logf("%d cuts of %d", len(cuts), len(images))
-}
-
-// changesOfCreation counts the changes of files by which serve makes a
-// database on an empty disk, and has each called first.
-func changesOfCreation(t *testing.T, d *disk, each func()) int64 {
-	t.Helper()
-	db := filepath.Join(d.mount(t), "baoco.db")
-	d.setFault(func(op diskOp) syscall.Errno {
-		if op.n > 0 && each != nil {
-			each()
-		}
-		return 0
-	})
-	serveIn(t, t.TempDir(), anyPort, "--db", db)
-	d.setFault(nil)
-	return d.ops.Load()
+	t.Logf("%d cuts of %d", len(cuts), of)
 }
 
 // works has a server start on a database, or make it, and do something.

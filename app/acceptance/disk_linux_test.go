@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
+	"testing"
 )
 
 // disk is a directory on a disk that can fail in every way a test asks for
@@ -178,6 +179,47 @@ func (d *disk) cut(chance float64) map[string][]byte {
 		image[name] = content
 	}
 	return image
+}
+
+// leftover is what a power cut leaves of a disk.
+type leftover struct {
+	op    diskOp // that was to come next; zero: the program had ended
+	image map[string][]byte
+}
+
+// cutsWhile has a command change a disk in a directory twice: the first time counts its
+// changes, the second time the power is cut before n of them, with these chances for what
+// isn't synced; 1 is a kill. It gives them with what is there at the end, and from how many
+// they are taken: a disk has megabytes, and a command makes some hundred changes.
+func cutsWhile(t *testing.T, n int, image map[string][]byte, command func(dir string), chances ...float64) (cuts []leftover, of int) {
+	t.Helper()
+	var mu sync.Mutex // what was in flight may still arrive
+	var chosen []int
+	var d *disk
+	for range 2 {
+		d = newDisk()
+		d.load(image)
+		dir := d.mount(t)
+		d.setFault(func(op diskOp) syscall.Errno {
+			mu.Lock()
+			defer mu.Unlock()
+			for i, chance := range chances {
+				if slices.Contains(chosen, int(op.n-1)*len(chances)+i) {
+					cuts = append(cuts, leftover{op, d.cut(chance)})
+				}
+			}
+			return 0
+		})
+		command(dir)
+		d.setFault(nil)
+		mu.Lock()
+		of = int(d.ops.Load()) * len(chances)
+		chosen = sample(n, of)
+		mu.Unlock()
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	return append(slices.Clone(cuts), leftover{image: d.cut(1)}), of
 }
 
 func (e edit) applyInPart(content []byte, chance float64) []byte {

@@ -10,8 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
-	"syscall"
 	"testing"
 
 	"baoco/app/apptest"
@@ -62,23 +60,17 @@ func TestKillWhileMigrating(t *testing.T) {
 	}
 }
 
-// leftover is what a kill or a power cut leaves.
-type leftover struct {
-	op    diskOp // that was to come next
-	image map[string][]byte
-}
-
 func killMigration(t *testing.T, old map[string][]byte, journal string, present int) {
 	dir := save(t, old)
 	apptest.Exec(t, filepath.Join(dir, "baoco.db"), `PRAGMA journal_mode = `+journal)
 	was := contentOf(t, filepath.Join(dir, "baoco.db"))
-	all := leftovers(t, readImage(t, dir))
-	end := all[len(all)-1]
-	want := migrated(t, save(t, end.image), was, present)
+	all, of := cutsWhile(t, rounds(12, 60), readImage(t, dir), func(dir string) {
+		doIn(t, t.TempDir(), "bank", "list", "--db", filepath.Join(dir, "baoco.db"))
+	}, 1, 0, 0.5, 0.9)
+	want := migrated(t, save(t, all[len(all)-1].image), was, present)
 	states := map[int64]int{}
-	chosen := sample(rounds(12, 60), len(all))
-	for _, n := range append(chosen, len(all)-1) {
-		dir := save(t, all[n].image)
+	for n, left := range all {
+		dir := save(t, left.image)
 		before := contentOf(t, filepath.Join(dir, "baoco.db")) // as another program recovers it
 		if states[before.version]++; before.version == was.version {
 			same(t, was, before)
@@ -87,40 +79,14 @@ func killMigration(t *testing.T, old map[string][]byte, journal string, present 
 		}
 		same(t, want, migrated(t, dir, was, present))
 		if t.Failed() {
-			t.Fatalf("before %+v, %d of %d", all[n].op, n, len(all))
+			t.Fatalf("before %+v, %d of %d", left.op, n, len(all))
 		}
 		must(t, os.RemoveAll(dir))
 	}
-	t.Logf("%d of %d states of the disk; schemas %v", len(chosen), len(all), states)
+	t.Logf("%d of %d states of the disk; schemas %v", len(all), of, states)
 	if len(states) != 2 {
 		t.Error("the states must be of both schemas")
 	}
-}
-
-// leftovers are what the disk holds before each change of its files while a command
-// migrates a database, and at the end: of what isn't synced all, as after a kill, then
-// nothing, half or most, as after a power cut.
-func leftovers(t *testing.T, image map[string][]byte) (all []leftover) {
-	t.Helper()
-	d := newDisk()
-	d.load(image)
-	dir := d.mount(t)
-	var mu sync.Mutex
-	d.setFault(func(op diskOp) syscall.Errno {
-		if op.n > 0 {
-			mu.Lock()
-			defer mu.Unlock()
-			for _, chance := range []float64{1, []float64{0, 0.5, 0.9}[op.n%3]} {
-				all = append(all, leftover{op, d.cut(chance)})
-			}
-		}
-		return 0
-	})
-	doIn(t, t.TempDir(), "bank", "list", "--db", filepath.Join(dir, "baoco.db"))
-	d.setFault(nil)
-	mu.Lock()
-	defer mu.Unlock()
-	return append(all, leftover{image: d.cut(1)})
 }
 
 // content is what a database holds: the rows of each table, and its schema.

@@ -105,32 +105,14 @@ func TestKillWhileReplacingKey(t *testing.T) {
 func TestPowerCutWhileReplacingKey(t *testing.T) {
 	t.Parallel()
 	proof(t)
-	image := sealedImage(t)
-	var mu sync.Mutex
-	var images []map[string][]byte
-	d := newDisk()
-	d.load(image)
-	dir := d.mount(t)
-	d.setFault(func(op diskOp) syscall.Errno {
-		if op.n > 0 {
-			mu.Lock()
-			defer mu.Unlock()
-			for _, chance := range []float64{0, 0.5, 0.9} {
-				images = append(images, d.cut(chance))
-			}
-		}
-		return 0
-	})
-	doIn(t, t.TempDir(), "doctor", "--new-key", "--db", filepath.Join(dir, "baoco.db"))
-	d.setFault(nil)
-	mu.Lock()
-	defer mu.Unlock()
-	cuts := sample(rounds(2, 16), len(images))
-	for _, i := range cuts {
-		newKeyAgain(t, filepath.Join(save(t, images[i]), "baoco.db"))
+	cuts, of := cutsWhile(t, rounds(2, 16), sealedImage(t), func(dir string) {
+		doIn(t, t.TempDir(), "doctor", "--new-key", "--db", filepath.Join(dir, "baoco.db"))
+	}, 0, 0.5, 0.9)
+	for i, c := range cuts {
+		newKeyAgain(t, filepath.Join(save(t, c.image), "baoco.db"))
 		if t.Failed() {
-			t.Fatalf("after a power cut at %d of %d", i, len(images))
+			t.Fatalf("after a power cut, %d of %d, before %+v", i, len(cuts), c.op)
 		}
 	}
-	t.Logf("%d cuts of %d", len(cuts), len(images))
+	t.Logf("%d cuts of %d", len(cuts), of)
 }
