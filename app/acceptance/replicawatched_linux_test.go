@@ -78,7 +78,10 @@ func TestReplicaWatched(t *testing.T) {
 		},
 		"the bucket never answers": func(_ *testing.T, r *watched) func() {
 			r.bucket.hangs.Store(true)
-			return func() { r.bucket.hangs.Store(false) }
+			return func() { // as a service that restarts: Litestream gives up a request after 24 hours
+				r.bucket.hangs.Store(false)
+				r.bucket.server.CloseClientConnections()
+			}
 		},
 		"the bucket takes nothing": func(_ *testing.T, r *watched) func() {
 			r.bucket.readOnly.Store(true)
@@ -187,7 +190,10 @@ func (w *watched) says(t *testing.T, limit time.Duration, log string, good float
 }
 
 // bucket is what can be wrong with a service of S3, before a real one.
-type bucket struct{ hangs, readOnly atomic.Bool }
+type bucket struct {
+	server          *httptest.Server
+	hangs, readOnly atomic.Bool
+}
 
 // before answers for the service at a URL.
 func (b *bucket) before(t *testing.T, endpoint string) string {
@@ -196,7 +202,7 @@ func (b *bucket) before(t *testing.T, endpoint string) string {
 	must(t, err)
 	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to); r.Out.Host = r.In.Host }} // which is signed
 	ended := make(chan struct{})
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	b.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case b.hangs.Load():
 			select { // while the body isn't read nobody sees that the client has gone
@@ -210,8 +216,8 @@ func (b *bucket) before(t *testing.T, endpoint string) string {
 			proxy.ServeHTTP(w, r)
 		}
 	}))
-	t.Cleanup(func() { close(ended); server.CloseClientConnections(); server.Close() })
-	return server.URL
+	t.Cleanup(func() { close(ended); b.server.CloseClientConnections(); b.server.Close() })
+	return b.server.URL
 }
 
 // within waits for something in another process that takes minutes.
