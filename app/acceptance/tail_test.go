@@ -43,7 +43,7 @@ func TestTail(t *testing.T) {
 	in := install(t, receiver)
 	in.add(t, 1000)
 	serveIn(t, in.dir, anyPort, "--allow-target", receiver.target())
-	eventually(t, "the first is delivered", func() bool { return receiver.calls.Load() == 1 })
+	eventually(t, "the first is delivered", func() bool { return strings.Contains(do(t, in.dir, "delivery", "list"), " 200 ") })
 
 	p, lines, _ := startTail(t, in.dir, "--limit", "1")
 	if !lines.Scan() || !strings.HasSuffix(oneSpace(lines.Text()), " ACB …4957 +1.000 DH1000 delivered") {
