@@ -267,7 +267,7 @@ func TestSumThatWouldNotFit(t *testing.T) {
 	errs := h.together([]func() error{
 		func() error {
 			return h.store.Write(ctx, func(exec func(string, ...any) error) error {
-				return exec(`UPDATE account_totals SET in_amount = ?, out_amount = 4 WHERE account_id = 1`, math.MaxInt64-1000)
+				return exec(`UPDATE account_totals SET in_amount = ?, out_amount = 4 WHERE account_id = 1`, int64(math.MaxInt64-1000))
 			})
 		},
 		h.recorded(h.sources[0], "a", "1", 400, &outcomes[0]),
@@ -314,7 +314,7 @@ func TestTotalsThatCannotBeWritten(t *testing.T) {
 	defer h.store.Close()
 	must(t, h.store.Write(t.Context(), func(exec func(string, ...any) error) error {
 		return exec(`INSERT INTO bank_account_totals (bank_account_id, count, amount) 
-			SELECT id, 1, ? FROM bank_accounts WHERE account_number = '1000'`, math.MaxInt64)
+			SELECT id, 1, ? FROM bank_accounts WHERE account_number = '1000'`, int64(math.MaxInt64))
 	}))
 	var outcome inbound.Outcome
 	other := func() error {

@@ -133,11 +133,11 @@ func ole(name, stream string) []byte {
 		return bits(letters, make([]byte, 64-2*len(letters)), 2*len(letters)+2, kind, byte(1), uint32(math.MaxUint32), uint32(math.MaxUint32),
 			uint32(child), make([]byte, 36), uint32(begin), uint32(size), uint32(0))
 	}
-	none := math.MaxUint32
+	const none, end = -1, -2 // of 32 bits
 	header := bits("\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1", make([]byte, 16), 0x3E, 3, 0xFFFE, 9, 6, make([]byte, 10), uint32(1),
 		uint32(1), uint32(0),
 		uint32(4096), uint32(0xFFFFFFFE), uint32(0), uint32(0xFFFFFFFE), uint32(0), uint32(0), strings.Repeat("\xFF", 108*4))
-	return bits(header, next, entry("Root Entry", 5, 1, 0xFFFFFFFE, 0), entry(name, 2, none, 2, len(stream)), make([]byte, 256), stream)
+	return bits(header, next, entry("Root Entry", 5, 1, end, 0), entry(name, 2, none, 2, len(stream)), make([]byte, 256), stream)
 }
 
 func xlsFile(t testing.TB, above, cells string) string {
