@@ -9,24 +9,24 @@ import (
 )
 
 // begin takes a slot and starts the attempt in a goroutine of its own.
-func (c *Courier) begin(l *lane, o delivery.Outgoing) {
+func (c *Courier) begin(w *webhookState, o delivery.Outgoing) {
 	c.begun = max(c.begun, o.ID)
-	l.host, l.sheet = hostOf(o.URL), o.Kind == delivery.WebhookSheet
-	c.hosts[l.host]++
-	l.inFlight[o.ID] = struct{}{}
-	l.taken++
+	w.host, w.sheet = hostOf(o.URL), o.Kind == delivery.WebhookSheet
+	c.hosts[w.host]++
+	w.inFlight[o.ID] = struct{}{}
+	w.taken++
 	c.taken++
 	c.running.Go(func() {
 		growStack(0)
-		if err := app.Protected(func() error { c.attempt(c.ctx, l, o); return nil }); err != nil {
+		if err := app.Protected(func() error { c.attempt(c.ctx, w, o); return nil }); err != nil {
 			c.log.Error("panic after an attempt", "delivery", o.ID, "err", err)
 		}
 	})
 }
 
-// growStack makes the stack of a new goroutine as large as an attempt needs, as long as
-// little is on it. It would grow in the depth of the dial, where all of it is copied: that
-// took 3 % of the server's time.
+// growStack makes the stack of a new goroutine as large as an attempt needs, while
+// little is on it. Otherwise it grows deep inside the dial, where all of it is copied:
+// that took 3 % of the server's time.
 //
 //go:noinline
 func growStack(i int) byte {
@@ -35,32 +35,32 @@ func growStack(i int) byte {
 	return room[len(room)-1-i]
 }
 
-func (c *Courier) attempt(ctx context.Context, l *lane, o delivery.Outgoing) {
+func (c *Courier) attempt(ctx context.Context, w *webhookState, o delivery.Outgoing) {
 	result := c.protectedSend(ctx, o)
 	if ctx.Err() != nil {
 		return // the server stopped in the middle: nothing is recorded, and the delivery is due at the next start
 	}
 	if result.Error == delivery.ErrorShortage {
-		c.postpone(l, o, result.Detail.Cause)
+		c.postpone(w, o, result.Detail.Cause)
 		return
 	}
 	ok := c.settle(ctx, o, result)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.release(l, o)
-	l.shortage = ""
+	c.release(w, o)
+	w.shortage = ""
 	if !ok {
 		return // the server stopped: the delivery stays in flight
 	}
-	l.settled, l.ended = append(l.settled, o.ID), time.Now()
+	w.settled, w.ended = append(w.settled, o.ID), time.Now()
 	if result.StatusCode == 0 {
-		l.unanswered++
+		w.unanswered++
 	} else {
-		l.unanswered, l.answered = 0, true
+		w.unanswered, w.answered = 0, true
 	}
-	if l.moreFirst || l.moreRetry {
+	if w.moreFirst || w.moreRetry {
 		c.hot[o.WebhookID] = true
-		if l.taken < slotsPerWebhook/2 || time.Since(l.filled[0]) >= refillPause {
+		if w.taken < slotsPerWebhook/2 || time.Since(w.filled[0]) >= refillPause {
 			c.signal()
 		}
 	}
@@ -76,10 +76,10 @@ func (c *Courier) protectedSend(ctx context.Context, o delivery.Outgoing) (resul
 	return result
 }
 
-// settle records a result, and tries again until it is recorded, whatever the error;
-// the delivery isn't sent again meanwhile. While the storage is what fails, no other
-// attempt begins; a fault of ours concerns this delivery only. It reports false if the
-// server stops first: the delivery is then due at the next start.
+// settle records a result. It tries again after every error, and the delivery isn't
+// sent again meanwhile. No attempt begins while the storage is unavailable; any other
+// error holds up this delivery only. settle returns false if the server stops first:
+// the delivery is then due at the next start.
 func (c *Courier) settle(ctx context.Context, o delivery.Outgoing, result delivery.Result) bool {
 	record := func() error {
 		_, err := c.service.Deliveries.Settle(ctx, o, result)
@@ -121,23 +121,23 @@ func (c *Courier) addUnsettled(n int) {
 	}
 }
 
-// postpone handles an attempt that could not be made because this machine lacked
-// something. It isn't counted as an attempt: the delivery stays due.
-func (c *Courier) postpone(l *lane, o delivery.Outgoing, want delivery.Cause) {
+// postpone handles an attempt that could not be made because of a shortage on this
+// machine. It isn't counted as an attempt: the delivery stays due.
+func (c *Courier) postpone(w *webhookState, o delivery.Outgoing, shortage delivery.Cause) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if l.shortage == "" {
+	if w.shortage == "" {
 		c.log.Warn("an attempt could not be made for want of something on this machine; it is made again within seconds", "webhook", o.WebhookID,
-			"want", string(want))
+			"want", string(shortage))
 	}
-	l.shortage, l.notBefore = want, time.Now().Add(shortagePause)
-	delete(l.inFlight, o.ID)
-	c.release(l, o)
+	w.shortage, w.notBefore = shortage, time.Now().Add(shortagePause)
+	delete(w.inFlight, o.ID)
+	c.release(w, o)
 }
 
 // release frees a slot and wakes the webhooks that wait for one.
-func (c *Courier) release(l *lane, o delivery.Outgoing) {
-	l.taken--
+func (c *Courier) release(w *webhookState, o delivery.Outgoing) {
+	w.taken--
 	c.taken--
 	host := hostOf(o.URL)
 	if c.hosts[host]--; c.hosts[host] == 0 {

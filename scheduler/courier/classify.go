@@ -18,9 +18,9 @@ import (
 	"baoco/app/target"
 )
 
-// Classify names the class and the cause of an error by its type, and says it
-// in a sentence without the URL, which may hold a secret of the shop's. phase
-// is how far the attempt had come.
+// Classify returns the class and the cause of an error, by its type, and its text
+// without the URL, which may hold a secret of the shop. phase is the last phase of the
+// attempt that began.
 func Classify(err error, phase delivery.Cause) (delivery.ErrorClass, delivery.Detail) {
 	var (
 		blocked   *target.BlockedAddressError
@@ -58,22 +58,22 @@ func Classify(err error, phase delivery.Cause) (delivery.ErrorClass, delivery.De
 	return delivery.ErrorProtocol, delivery.Detail{Text: unwrapURL(err)}
 }
 
-// shortageOf names what this machine lacked for a connection; empty: nothing.
+// shortageOf names what this machine was short of for a connection; empty: nothing.
 func shortageOf(err error) delivery.Cause {
 	switch {
 	case isAny(err, syscall.EMFILE, syscall.ENFILE):
 		return delivery.CauseFiles
 	case isAny(err, syscall.ENOMEM, syscall.ENOBUFS):
 		return delivery.CauseMemory
-	case isAny(err, syscall.EADDRNOTAVAIL) && !lacksIPv6(err):
+	case isAny(err, syscall.EADDRNOTAVAIL) && !withoutIPv6(err):
 		return delivery.CausePorts
 	}
 	return ""
 }
 
-// lacksIPv6 tells whether an IPv6 address could not be connected to because this
-// machine has none itself, which no waiting mends.
-func lacksIPv6(err error) bool {
+// withoutIPv6 reports whether a connection to an IPv6 address failed because this
+// machine has no such address itself. Waiting doesn't help then.
+func withoutIPv6(err error) bool {
 	var operation *net.OpError
 	if !errors.As(err, &operation) {
 		return false
@@ -135,8 +135,8 @@ func isSelfSigned(c *x509.Certificate) bool {
 	return bytes.Equal(c.RawIssuer, c.RawSubject)
 }
 
-// alertCause reads the number of the alert that a server sent. Its type is a
-// byte that crypto/tls keeps to itself.
+// alertCause reads the number of the alert that a server sent. Its type is based on
+// uint8, and crypto/tls doesn't export it.
 func alertCause(alert error) delivery.Cause {
 	v := reflect.ValueOf(alert)
 	if v.Kind() != reflect.Uint8 {
@@ -168,5 +168,5 @@ func unwrapURL(err error) string {
 	return clipText(err.Error())
 }
 
-// clipText makes what a receiver sent fit for the history.
+// clipText cleans and shortens a receiver's text for the history.
 func clipText(s string) string { return app.CleanText(s, 300) }

@@ -17,31 +17,31 @@ import (
 
 const (
 	maxHeaders = 64 << 10               // bytes of an answer that are read before its body
-	closeTime  = 500 * time.Millisecond // for telling TLS of the end
+	closeTime  = 500 * time.Millisecond // for sending the close_notify of TLS
 )
 
 var errLongHeaders = errors.New("the headers of the answer are longer than 64 KiB")
 
-// connection speaks HTTP/1.1 with one receiver, in the goroutine that asks. http.Transport
-// looks in another goroutine what came over a connection while it waited, and so takes it now
-// and then for the answer to the next request. No environment variable redirects it, since it knows no
-// proxies, and nothing is decompressed.
+// connection speaks HTTP/1.1 with one receiver, in the goroutine of its caller.
+// http.Transport reads idle connections in another goroutine, and now and then takes
+// unexpected bytes for the answer to the next request. A connection knows no proxy, so no
+// environment variable redirects it, and decompresses nothing.
 type connection struct {
 	net.Conn
 	in   *bufio.Reader // reads by Read
 	left int64         // bytes that may still be read
 	read int64         // bytes of the present answer
-	stop func() bool   // the connection ends with the context no more
-	err  error         // with which the connection ended; nil: it hasn't, or its end was told
-	idle *time.Timer   // closes it where it is kept and nobody uses it
+	stop func() bool   // separates the connection from the context; false: the context has ended
+	err  error         // of reading; nil: none, or io.EOF
+	idle *time.Timer   // closes a kept connection that isn't used
 }
 
-// RoundTrip is in http.RoundTripper. It makes a request over a connection of its own, or
-// over one that was kept for the webhook of the context. A kept one that ends before an
-// answer begins costs nothing: the request is made again over a new one.
+// RoundTrip implements http.RoundTripper. It makes a request over a new connection, or
+// over one that was kept for the webhook of the context. Where a kept connection ends
+// before an answer begins, the request is made again over a new one.
 func (n *Network) RoundTrip(request *http.Request) (*http.Response, error) {
 	ctx := request.Context()
-	to := keptFor(request)
+	to := receiverOf(request)
 	if c := n.kept.take(to); c != nil {
 		response, err := c.exchange(request, n.keeping(to))
 		if err == nil || c.read > 0 || ctx.Err() != nil {
@@ -81,7 +81,7 @@ func (c *connection) exchange(request *http.Request, keep func(*connection, time
 	c.left, c.read, c.err = maxHeaders, 0, nil
 	c.stop = context.AfterFunc(request.Context(), func() { _ = c.SetDeadline(time.Unix(1, 0)) })
 	defer func() {
-		if response == nil { // also where there is a panic
+		if response == nil { // also after a panic
 			_ = c.Close()
 		}
 	}()
@@ -105,24 +105,24 @@ func (c *connection) exchange(request *http.Request, keep func(*connection, time
 // write sends headers and body at once.
 func (c *connection) write(request *http.Request, last bool) error {
 	var b bytes.Buffer
-	told := *request
-	told.Close = last
+	copied := *request
+	copied.Close = last
 	if request.GetBody != nil { // it may be written for the second time
 		body, err := request.GetBody()
 		if err != nil {
 			return err
 		}
-		told.Body = body
+		copied.Body = body
 	}
-	if err := told.Write(&b); err != nil {
+	if err := copied.Write(&b); err != nil {
 		return err
 	}
 	_, err := c.Conn.Write(b.Bytes())
 	return err
 }
 
-// answer reads an answer's status and headers. Whatever informational answers come
-// before it count as its headers.
+// answer reads an answer's status and headers. Informational answers (1xx) before it
+// count as its headers.
 func (c *connection) answer(request *http.Request) (*http.Response, error) {
 	for {
 		response, err := http.ReadResponse(c.in, request)
@@ -140,7 +140,7 @@ func (c *connection) answer(request *http.Request) (*http.Response, error) {
 	}
 }
 
-// Read reads from the connection, within what may be read.
+// Read reads from the connection, at most the bytes that are left.
 func (c *connection) Read(p []byte) (int, error) {
 	if c.left <= 0 {
 		return 0, errLongHeaders
@@ -153,29 +153,28 @@ func (c *connection) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close ends the connection. TLS says so to the receiver first, which doesn't take longer
-// than closeTime where the receiver reads nothing, and isn't done where the context has
-// ended.
+// Close closes the connection. TLS sends a close_notify first, unless the context has
+// ended. That takes at most closeTime, also where the receiver reads nothing.
 func (c *connection) Close() error {
-	goesOn := c.stop()
+	alive := c.stop()
 	secure, ok := c.Conn.(*tls.Conn)
 	if !ok {
 		return c.Conn.Close()
 	}
-	if !goesOn {
+	if !alive {
 		return secure.NetConn().Close()
 	}
 	defer time.AfterFunc(closeTime, func() { _ = secure.NetConn().Close() }).Stop()
 	return secure.Close()
 }
 
-// answerBody is the body of an answer, with which its connection ends, unless it is kept.
-// The body itself isn't closed: that would read what is left of it.
+// answerBody is the body of an answer. Close keeps its connection or closes it. The body of
+// net/http isn't closed: that would read the rest of it.
 type answerBody struct {
 	body       io.Reader
 	connection *connection
 	ended      bool
-	keep       func(*connection, time.Duration) // nil: the connection ends
+	keep       func(*connection, time.Duration) // nil: the connection is closed
 	idle       time.Duration
 }
 

@@ -20,9 +20,9 @@ const (
 	keptLimit = slots            // connections that are kept at most
 )
 
-// receiver is whom a connection serves: one webhook at one URL, under its present secrets.
-// HTTP/1.1 doesn't say which request an answer is for, so that a receiver could answer for
-// another one over a connection that both used. Its own deliveries are its word anyway.
+// receiver is the one that a connection serves: one webhook at one URL, under its present
+// secrets. An answer of HTTP/1.1 doesn't name its request: over a connection of two
+// receivers, one could answer in the place of the other.
 type receiver struct {
 	webhook       int64 // 0: a connection isn't kept
 	url           string
@@ -31,12 +31,12 @@ type receiver struct {
 
 type receiverKey struct{}
 
-// keptOf has the connection of a request kept for the webhook of an attempt.
-func keptOf(ctx context.Context, o delivery.Outgoing) context.Context {
+// withReceiver names in ctx the receiver for which the connection of an attempt is kept.
+func withReceiver(ctx context.Context, o delivery.Outgoing) context.Context {
 	return context.WithValue(ctx, receiverKey{}, receiver{o.WebhookID, o.URL, o.Secrets.Current, o.Secrets.Next})
 }
 
-func keptFor(request *http.Request) receiver {
+func receiverOf(request *http.Request) receiver {
 	to, _ := request.Context().Value(receiverKey{}).(receiver)
 	return to
 }
@@ -48,8 +48,8 @@ type kept struct {
 	count int
 }
 
-// keeping gives what keeps a connection of a receiver, after an answer with which an
-// attempt was delivered; nil where none is kept.
+// keeping returns the function that keeps a connection of a receiver after a successful
+// attempt; nil: it isn't kept.
 func (n *Network) keeping(to receiver) func(*connection, time.Duration) {
 	if to.webhook == 0 {
 		return nil
@@ -78,8 +78,8 @@ func (k *kept) put(to receiver, c *connection, idle time.Duration) {
 	}
 }
 
-// take gives the connection that was used last, and closes those before which are not fit
-// to be used; nil: there is none.
+// take returns the usable connection that was used last, and closes the unusable ones
+// that were used after it; nil: none is left.
 func (k *kept) take(to receiver) *connection {
 	for {
 		k.mu.Lock()
@@ -101,7 +101,7 @@ func (k *kept) take(to receiver) *connection {
 	}
 }
 
-// remove takes a connection out; false: another has done so.
+// remove takes a connection out; false: another goroutine has done so.
 func (k *kept) remove(to receiver, c *connection) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -119,7 +119,7 @@ func (k *kept) remove(to receiver, c *connection) bool {
 	return true
 }
 
-// closeAll ends all connections that wait: this machine is short of files or memory.
+// closeAll closes all kept connections: this machine is short of files, memory or ports.
 func (k *kept) closeAll() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -133,8 +133,8 @@ func (k *kept) closeAll() {
 	k.count = 0
 }
 
-// silent reports whether the connection is open and nothing has come that nobody asked
-// for, neither to this machine nor into the buffers of TLS.
+// silent reports whether the connection is open and no unexpected byte waits in it,
+// neither in the system's buffer nor in that of TLS.
 func (c *connection) silent() bool {
 	secure, ok := c.Conn.(*tls.Conn)
 	if !ok {
@@ -143,11 +143,11 @@ func (c *connection) silent() bool {
 	if !nothingToRead(secure.NetConn()) || secure.SetReadDeadline(time.Unix(1, 0)) != nil {
 		return false
 	}
-	n, err := secure.Read(make([]byte, 1)) // asks the network for nothing more
+	n, err := secure.Read(make([]byte, 1)) // from the buffer of TLS alone: the deadline of the network has passed
 	return n == 0 && errors.Is(err, os.ErrDeadlineExceeded) && secure.SetReadDeadline(time.Time{}) == nil
 }
 
-// idleTime is how long a connection may wait after an answer; 0: it ends.
+// idleTime is how long a connection may be kept after an answer; 0: it is closed.
 func idleTime(response *http.Response) time.Duration {
 	if response.Close || response.StatusCode != http.StatusOK {
 		return 0

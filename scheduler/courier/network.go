@@ -31,7 +31,7 @@ type Network struct {
 
 const tlsSessions = 1024
 
-// NewNetwork looks names up with dial, nil being that of the machine.
+// NewNetwork makes a network that asks name servers over dial; nil: as the machine does.
 func NewNetwork(policy *target.Policy, roots *x509.CertPool,
 	dial func(ctx context.Context, network, address string) (net.Conn, error)) *Network {
 	own := dial != nil
@@ -49,13 +49,12 @@ func NewNetwork(policy *target.Policy, roots *x509.CertPool,
 	return n
 }
 
-// TLS is the configuration of TLS connections to a host; empty: whoever connects names it.
+// TLS is the configuration of TLS connections to a host; empty: the caller sets the name.
 func (n *Network) TLS(host string) *tls.Config {
 	return &tls.Config{ServerName: host, RootCAs: n.roots, MinVersion: tls.VersionTLS12, ClientSessionCache: n.sessions}
 }
 
-// shortLookUp is a question to a name server that could not be asked for want
-// of something on this machine.
+// shortLookUp is a look-up that failed because of a shortage on this machine.
 type shortLookUp struct {
 	at  time.Time
 	err error
@@ -64,9 +63,9 @@ type shortLookUp struct {
 // NoRedirect is the CheckRedirect of clients that take a redirect as the answer.
 func NoRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// Dial opens a connection. Where a look-up failed for want of something on this
-// machine, the error is that: package net has it in words only. Look-ups of one
-// name are shared, so that this one may have begun a moment earlier.
+// Dial opens a connection. Where a look-up failed because of a shortage on this
+// machine, it returns the error of the shortage, of which package net keeps the text only.
+// Look-ups of one name are shared, so this one may have begun up to a second earlier.
 func (n *Network) Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	began := time.Now().Add(-time.Second)
 	host, _, err := net.SplitHostPort(address)
@@ -106,17 +105,17 @@ func (n *Network) dialTLS(ctx context.Context, network, address string) (net.Con
 	return secure, nil
 }
 
-// HandshakeError says that an error is one of the TLS handshake, which most of
-// them don't say by themselves.
+// HandshakeError marks an error of the TLS handshake: most of these don't say where
+// they come from.
 type HandshakeError struct{ Err error }
 
 func (e *HandshakeError) Error() string { return e.Err.Error() }
 func (e *HandshakeError) Unwrap() error { return e.Err }
 
-// guardedDialer opens connections to allowed addresses only. The judgement
-// falls here, on the address itself, after DNS and right before the connect:
-// what a name resolved to a moment ago doesn't count. host is what the caller asks for: a
-// name that the operator allows opens its addresses. A nil resolver is the machine's.
+// guardedDialer opens connections to allowed addresses only. It checks the address
+// itself, after DNS and right before the connect: what a name resolved to earlier doesn't
+// count. host is the name that the caller asks for: if the operator allows the name, its
+// addresses are allowed. A nil resolver is the machine's.
 func guardedDialer(policy *target.Policy, host string, resolver *net.Resolver, limit time.Duration) *net.Dialer {
 	return &net.Dialer{
 		Timeout:   limit,

@@ -9,8 +9,8 @@ import (
 	"baoco/app/delivery"
 )
 
-// phase is how far an attempt has come. The zero value is before all, and all
-// there is where a stand-in for the network tells nothing.
+// phase is how far an attempt has come. The zero value is before all phases; it stays
+// with a stand-in for the network, which reports none.
 type phase int
 
 const (
@@ -24,17 +24,17 @@ var phaseCauses = [...]delivery.Cause{delivery.CauseResponse, delivery.CauseDNS,
 	delivery.CauseResponse}
 
 // phaseClock takes the times of an attempt's phases. Package net calls it from
-// goroutines that may outlive the attempt: of two addresses that are tried at once the
-// slower is given up. What doesn't lead further doesn't count.
+// goroutines that may outlive the attempt: it tries two addresses at once and gives up
+// the slower one. Events of a phase before the present one are ignored.
 type phaseClock struct {
 	mu    sync.Mutex
 	phase phase
 	began time.Time // the phase
-	ended bool      // well
+	ended bool      // the phase has ended without an error
 	took  [responsePhase + 1]time.Duration
 }
 
-// at calls fn with the time, and alone.
+// at calls fn with the time, one call at a time.
 func (c *phaseClock) at(fn func(now time.Time)) {
 	now := time.Now()
 	c.mu.Lock()
@@ -51,8 +51,8 @@ func (c *phaseClock) begin(p phase) {
 	})
 }
 
-// end notes what the present phase took. One that failed stays the present
-// one, and may yet end well: with another address.
+// end notes how long the present phase took. One that failed stays the present one: it
+// may still succeed, with another address.
 func (c *phaseClock) end(p phase, err error) {
 	c.at(func(now time.Time) {
 		if p == c.phase && !c.ended {
@@ -81,8 +81,8 @@ func (c *phaseClock) trace() *httptrace.ClientTrace {
 	}
 }
 
-// phases gives what each phase took, one that didn't end until now: so the
-// wait for an answer is that for all of its headers.
+// phases returns how long each phase took. One that hasn't ended is counted until now:
+// so the wait for an answer includes all of its headers.
 func (c *phaseClock) phases() (p delivery.Phases) {
 	c.at(func(now time.Time) {
 		took := c.took

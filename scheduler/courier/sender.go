@@ -21,14 +21,14 @@ const (
 	bodyTimeout = 1 * time.Second     // for reading it
 )
 
-// Grace is how long attempts in flight may go on after a stop: a little more
-// than the longest attempt.
+// Grace is how long attempts in flight may continue after a stop: a little longer than
+// the longest attempt.
 const Grace = delivery.AttemptTimeout + bodyTimeout + time.Second
 
 // Sender makes attempts: one signed POST each, over a connection that serves no
 // other receiver (see [receiver]).
 type Sender struct {
-	transport http.RoundTripper // and no client, which would follow redirects: a POST becomes an empty GET
+	transport http.RoundTripper // not a client, which would follow redirects: a POST becomes an empty GET
 	userAgent string
 	Limit     time.Duration // of an attempt, until the headers of its answer: delivery.AttemptTimeout
 }
@@ -53,7 +53,7 @@ func (s *Sender) Send(ctx context.Context, o delivery.Outgoing) delivery.Result 
 	var timing phaseClock
 	traced := httptrace.WithClientTrace(ctx, timing.trace())
 	response, err := s.post(traced, o, result.StartedAt)
-	result.Phases = timing.phases() // first: they aren't longer than the whole
+	result.Phases = timing.phases() // before Duration, so that they aren't longer
 	result.Duration = time.Since(result.StartedAt)
 	late := !expired.Stop() // the headers came in the very moment of the timeout
 	var answer []byte
@@ -61,7 +61,7 @@ func (s *Sender) Send(ctx context.Context, o delivery.Outgoing) delivery.Result 
 		defer response.Body.Close()
 		result.StatusCode = response.StatusCode
 		wait := bodyTimeout
-		if o.Kind == delivery.WebhookSepay { // the body says whether it was taken
+		if o.Kind == delivery.WebhookSepay { // the body says whether the shop took the delivery
 			wait = max(wait, s.Limit-result.Duration)
 		}
 		stop := time.AfterFunc(wait, cancel)
@@ -90,7 +90,7 @@ func (s *Sender) Send(ctx context.Context, o delivery.Outgoing) delivery.Result 
 
 func (s *Sender) post(ctx context.Context, o delivery.Outgoing, now time.Time) (*http.Response, error) {
 	rendered := o.Request(s.userAgent, now)
-	request, err := http.NewRequestWithContext(keptOf(ctx, o), http.MethodPost, rendered.URL, bytes.NewReader(rendered.Body))
+	request, err := http.NewRequestWithContext(withReceiver(ctx, o), http.MethodPost, rendered.URL, bytes.NewReader(rendered.Body))
 	if err != nil {
 		return nil, err
 	}
@@ -112,8 +112,8 @@ func redirectTo(response *http.Response) string {
 	return clipText(response.Header.Get("Location"))
 }
 
-// readSome drains an answer within bounds and keeps its beginning, or all of it where it
-// says whether the shop took the delivery. How the body ends never changes the verdict.
+// readSome reads at most readBody bytes of an answer and returns the beginning, or all of it
+// where it says whether the shop took the delivery. An error of the body never changes the verdict.
 func readSome(body io.Reader, kind delivery.WebhookKind) []byte {
 	if kind == delivery.WebhookSepay {
 		answer, _ := io.ReadAll(io.LimitReader(body, readBody))

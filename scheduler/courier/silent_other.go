@@ -4,5 +4,5 @@ package courier
 
 import "net"
 
-// nothingToRead isn't known here, so that no connection is used again.
+// nothingToRead can't be known on this system, so no connection is used again.
 func nothingToRead(net.Conn) bool { return false }

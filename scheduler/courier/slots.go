@@ -22,42 +22,42 @@ const (
 	silentAfter     = 3  // attempts without an answer in a row
 )
 
-// shortagePause is how long a webhook waits after this machine lacked something
-// (files, memory, ports) for one of its attempts.
+// shortagePause is how long a webhook waits after this machine was short of files,
+// memory or ports for one of its attempts.
 const shortagePause = time.Second
 
-// lane is one webhook's share of the courier.
-type lane struct {
+// webhookState is the state of one webhook in the courier.
+type webhookState struct {
 	inFlight   map[int64]struct{} // ids of deliveries; removed at the sweep after they are settled
 	settled    []int64            // ids in inFlight whose result is recorded
 	taken      int                // slots
 	sheet      bool               // the webhook is one of delivery.WebhookSheet
 	host       string             // the host of the last attempt
 	unanswered int                // attempts without an answer in a row
-	answered   bool               // the webhook has answered since the lane was made
+	answered   bool               // the webhook has answered since this state was made
 	moreFirst  bool               // more first attempts may be due than there were slots
 	moreRetry  bool               // more retries may be due than there were slots
 	ended      time.Time          // when the last attempt was settled
 	filled     [2]time.Time       // when fill last looked for first attempts, and for retries
 
-	shortage  delivery.Cause // what this machine lacked for the last attempt; empty: nothing
+	shortage  delivery.Cause // what this machine was short of for the last attempt; empty: nothing
 	notBefore time.Time      // no attempt begins earlier, because of the shortage
 }
 
-// answers tells whether the webhook's receiver is known to answer.
-func (l *lane) answers() bool { return l.answered && l.unanswered < silentAfter }
+// answers reports whether the webhook's receiver is known to answer.
+func (w *webhookState) answers() bool { return w.answered && w.unanswered < silentAfter }
 
-// free counts the slots that a lane may take now. A lane never gets more than
-// a quarter of the slots that are left, so that some are left for the next.
-func (c *Courier) free(l *lane, retries bool) int {
+// free counts the slots that a webhook may take now. It never gets more than a quarter
+// of the slots that are left, so that some are left for the next.
+func (c *Courier) free(w *webhookState, retries bool) int {
 	left := slots - c.taken
-	if retries || l.taken >= slotsSilent {
+	if retries || w.taken >= slotsSilent {
 		left = slots - slotsReserved - c.taken
 	}
 	most := slotsPerWebhook
-	if !l.answers() {
+	if !w.answers() {
 		unanswered := 0
-		for _, other := range c.lanes {
+		for _, other := range c.webhooks {
 			if !other.answers() {
 				unanswered += other.taken
 			}
@@ -67,41 +67,41 @@ func (c *Courier) free(l *lane, retries bool) int {
 			most = 1 // many webhooks are silent: each gets one slot, so that the next finds one
 		}
 	}
-	if l.sheet {
+	if w.sheet {
 		most = min(most, slotsPerSheet)
 	}
 	if left <= 0 {
 		return 0
 	}
-	return max(0, min(most-l.taken, max(1, left/4)))
+	return max(0, min(most-w.taken, max(1, left/4)))
 }
 
-// freeOrWait is free. A lane that gets no slot and has none is woken when one is released;
-// one that has some is woken when its own are.
-func (c *Courier) freeOrWait(l *lane, webhookID int64, retries bool) int {
-	free := c.free(l, retries)
-	if free == 0 && l.taken == 0 {
+// freeOrWait returns what free does. A webhook that gets no slot and has none is woken
+// when any slot is released; one that has slots is woken when one of these is released.
+func (c *Courier) freeOrWait(w *webhookState, webhookID int64, retries bool) int {
+	free := c.free(w, retries)
+	if free == 0 && w.taken == 0 {
 		c.waitFor(anyHost, webhookID)
 	}
 	return free
 }
 
-func (c *Courier) lane(webhookID int64) *lane {
-	l := c.lanes[webhookID]
-	if l == nil {
-		l = &lane{inFlight: map[int64]struct{}{}}
-		c.lanes[webhookID] = l
+func (c *Courier) state(webhookID int64) *webhookState {
+	w := c.webhooks[webhookID]
+	if w == nil {
+		w = &webhookState{inFlight: map[int64]struct{}{}}
+		c.webhooks[webhookID] = w
 	}
-	return l
+	return w
 }
 
 // forgetSettled removes the settled deliveries from inFlight. The sweep calls it
 // before it reads the file, so the file already says that they aren't due.
-func (l *lane) forgetSettled() {
-	for _, id := range l.settled {
-		delete(l.inFlight, id)
+func (w *webhookState) forgetSettled() {
+	for _, id := range w.settled {
+		delete(w.inFlight, id)
 	}
-	l.settled = l.settled[:0]
+	w.settled = w.settled[:0]
 }
 
 // anyHost is the key of the webhooks that wait for a slot of any host.

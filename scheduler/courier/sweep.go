@@ -19,9 +19,9 @@ import (
 	"baoco/app/upkeep"
 )
 
-// refillPause is how long a lane that is at least half full waits before it
-// reads due deliveries again: to fill many slots at once costs little more than
-// to fill one.
+// refillPause is how long a webhook that has at least half of its slots waits before
+// its due deliveries are read again: to fill many slots at once costs little more
+// than to fill one.
 const refillPause = 4 * time.Millisecond
 
 // maxTimer bounds the sleep until the next due time, so that a delivery is at
@@ -44,26 +44,26 @@ type Courier struct {
 	send    func(ctx context.Context, o delivery.Outgoing) delivery.Result
 	log     *slog.Logger
 
-	looked time.Time // when the last sweep began; only sweeps use it
+	sweepBegan time.Time // when the last sweep began; only sweeps use it
 
 	wake    chan struct{}
 	running sync.WaitGroup
 
-	ctx context.Context // of the attempts, which may go on after the last sweep
+	ctx context.Context // of the attempts, which may continue after the last sweep
 
-	mu        sync.Mutex
-	full      bool                          // the next sweep looks at every webhook
-	hot       map[int64]bool                // webhooks that the next sweep looks at; true: also at their retries
-	lanes     map[int64]*lane               // by webhook
-	taken     int                           // slots
-	unsettled int                           // results that wait for the storage
-	begun     int64                         // the greatest id of a delivery that was attempted
-	stopped   bool                          // no attempt begins any more
-	swept     time.Time                     // when the last sweep ended
-	nextDue   time.Time                     // the earliest due time that the last look at every webhook found
-	refillAt  time.Time                     // when a lane may read due deliveries again; zero: no lane waits
-	hosts     map[string]int                // slots by host
-	waiting   map[string]map[int64]struct{} // webhooks that wait for a slot of a host; under anyHost, of any host
+	mu         sync.Mutex
+	full       bool                          // the next sweep looks at every webhook
+	hot        map[int64]bool                // webhooks that the next sweep looks at; true: also at their retries
+	webhooks   map[int64]*webhookState       // by webhook
+	taken      int                           // slots
+	unsettled  int                           // results that wait for the storage
+	begun      int64                         // the greatest id of a delivery that was attempted
+	stopped    bool                          // no attempt begins any more
+	sweepEnded time.Time                     // when the last sweep ended
+	nextDue    time.Time                     // the earliest due time that the last look at every webhook found
+	refillAt   time.Time                     // when a webhook's due deliveries may be read again; zero: no webhook waits for that
+	hosts      map[string]int                // slots by host
+	waiting    map[string]map[int64]struct{} // webhooks that wait for a slot of a host; under anyHost, of any host
 }
 
 // New makes a courier whose attempts end with ctx; send makes one. It begins with Run.
@@ -71,16 +71,16 @@ func New(ctx context.Context, service *services.All, send func(context.Context, 
 	log *slog.Logger) *Courier {
 	return &Courier{
 		ctx: ctx, service: service, send: send, log: log,
-		wake: make(chan struct{}, 1), hot: map[int64]bool{}, lanes: map[int64]*lane{}, full: true,
-		hosts: map[string]int{}, waiting: map[string]map[int64]struct{}{}, swept: time.Now(),
+		wake: make(chan struct{}, 1), hot: map[int64]bool{}, webhooks: map[int64]*webhookState{}, full: true,
+		hosts: map[string]int{}, waiting: map[string]map[int64]struct{}{}, sweepEnded: time.Now(),
 	}
 }
 
 // Wait waits until all attempts have been settled.
 func (c *Courier) Wait() { c.running.Wait() }
 
-// Wake begins the attempts of deliveries that were just queued where that is
-// possible, and has the sweep look at the webhooks of the others.
+// Wake is called for deliveries that were just queued. It begins an attempt at once
+// where that is possible; otherwise the next sweep looks at the webhook.
 func (c *Courier) Wake(webhookIDs []int64, ready []delivery.Outgoing) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -95,21 +95,21 @@ func (c *Courier) Wake(webhookIDs []int64, ready []delivery.Outgoing) {
 	}
 }
 
-// beginReady begins an attempt without a look at the file. A sweep may have
-// found the delivery since its commit, and be done with it: then an attempt of
-// it, or of a later one, has begun. Ids are in the order of commits.
+// beginReady begins an attempt without a look at the file. Ids are in the order of
+// commits: where an attempt of this delivery or of a later one has begun, a sweep may
+// have found this delivery already, so nothing is done.
 func (c *Courier) beginReady(o delivery.Outgoing) bool {
 	if o.ID <= c.begun || c.stopped || c.unsettled > 0 {
 		return false
 	}
-	l := c.lane(o.WebhookID)
-	if time.Now().Before(l.notBefore) {
+	w := c.state(o.WebhookID)
+	if time.Now().Before(w.notBefore) {
 		return false
 	}
-	if _, waiting := c.hot[o.WebhookID]; waiting || l.moreFirst || c.free(l, false) == 0 || c.hosts[hostOf(o.URL)] >= slotsPerHost {
+	if _, waiting := c.hot[o.WebhookID]; waiting || w.moreFirst || c.free(w, false) == 0 || c.hosts[hostOf(o.URL)] >= slotsPerHost {
 		return false
 	}
-	c.begin(l, o)
+	c.begin(w, o)
 	return true
 }
 
@@ -123,12 +123,12 @@ func (c *Courier) InFlight() map[int64][]int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	list := map[int64][]int64{}
-	for webhook, l := range c.lanes {
-		if time.Since(l.ended) < betweenAttempts {
+	for webhook, w := range c.webhooks {
+		if time.Since(w.ended) < betweenAttempts {
 			list[webhook] = nil
 		}
-		for id := range l.inFlight {
-			if !slices.Contains(l.settled, id) {
+		for id := range w.inFlight {
+			if !slices.Contains(w.settled, id) {
 				list[webhook] = append(list[webhook], id)
 			}
 		}
@@ -139,28 +139,28 @@ func (c *Courier) InFlight() map[int64][]int64 {
 func (c *Courier) noteSweep() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.swept = time.Now()
+	c.sweepEnded = time.Now()
 }
 
 func (c *Courier) LastSweep() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.swept
+	return c.sweepEnded
 }
 
-// ShortageOf says what this machine lacked for a webhook's last attempt; empty:
+// ShortageOf says what this machine was short of for a webhook's last attempt; empty:
 // nothing.
 func (c *Courier) ShortageOf(webhookID int64) delivery.Cause {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if l := c.lanes[webhookID]; l != nil {
-		return l.shortage
+	if w := c.webhooks[webhookID]; w != nil {
+		return w.shortage
 	}
 	return ""
 }
 
-// LookEverywhere has the courier look at every webhook, for deliveries that are to
-// be sent now, that another process queued, and for any that it missed.
+// LookEverywhere has the next sweep look at every webhook. It finds deliveries that
+// somebody sends now, that another process queued, and that earlier sweeps missed.
 func (c *Courier) LookEverywhere() {
 	c.mu.Lock()
 	c.full = true
@@ -175,7 +175,7 @@ func (c *Courier) signal() {
 	}
 }
 
-// Run sweeps until quit is closed. Attempts may go on after it returns.
+// Run sweeps until quit is closed. Attempts may continue after it returns.
 func (c *Courier) Run(quit <-chan struct{}) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -216,8 +216,8 @@ func (c *Courier) untilNextDue() time.Duration {
 	return wait
 }
 
-// sweep gives slots to what is due: first attempts of every webhook before the
-// retries of any, and those of webhooks that answer before the others.
+// sweep gives slots to due deliveries: to all first attempts before any retry, and to
+// webhooks that answer before those that don't.
 func (c *Courier) sweep(ctx context.Context) error {
 	now := time.Now()
 	if err := c.followClock(ctx, now); err != nil {
@@ -241,19 +241,19 @@ func (c *Courier) sweep(ctx context.Context) error {
 	return nil
 }
 
-// followClock moves what waits where the clock was set forward since the last sweep:
-// else every retry would be due at once. Where it was set back, the due times are too
-// far away, see addBacklogs.
+// followClock moves the due times of retries if the clock was set forward since the
+// last sweep: otherwise every retry would be due at once. addBacklogs corrects the due
+// times after a clock was set back.
 func (c *Courier) followClock(ctx context.Context, now time.Time) error {
-	before := c.looked
-	c.looked = now
+	before := c.sweepBegan
+	c.sweepBegan = now
 	if before.IsZero() {
 		return nil
 	}
 	step := now.Round(0).Sub(before.Round(0)) - now.Sub(before)
 	if step > smallStep {
 		if _, err := c.service.Deliveries.MoveRetries(ctx, before, before.Add(step)); err != nil {
-			c.looked = before
+			c.sweepBegan = before
 			return err
 		}
 	}
@@ -261,15 +261,15 @@ func (c *Courier) followClock(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// NoteStep tells of a step of the clock that is large enough.
+// NoteStep records and logs a step of the clock that is large enough.
 func (c *Courier) NoteStep(step upkeep.ClockStep) {
 	if c.service.Upkeep.NoteClockStep(step) {
 		c.log.Warn(step.Text().EN)
 	}
 }
 
-// takeHot gives what the sweep looks at: nothing while results wait for the
-// storage to come back, since new work would only add to them.
+// takeHot returns the webhooks that the sweep looks at: none while results wait for
+// the storage to recover, since new attempts would only add to them.
 func (c *Courier) takeHot() (hot map[int64]bool, full bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -278,23 +278,23 @@ func (c *Courier) takeHot() (hot map[int64]bool, full bool) {
 	}
 	hot, full = c.hot, c.full
 	c.hot, c.full, c.refillAt = map[int64]bool{}, false, time.Time{}
-	for id, l := range c.lanes {
-		l.forgetSettled()
-		if len(l.inFlight) == 0 && l.unanswered == 0 && !l.answered && l.shortage == "" {
-			delete(c.lanes, id)
+	for id, w := range c.webhooks {
+		w.forgetSettled()
+		if len(w.inFlight) == 0 && w.unanswered == 0 && !w.answered && w.shortage == "" {
+			delete(c.webhooks, id)
 		}
 	}
 	return hot, full
 }
 
-// answeringFirst orders webhooks: those whose receivers answer, then the
-// others. The order of a map is random, so no webhook is always first.
+// answeringFirst orders webhooks: those that answer come first. The order of a map is
+// random, so no webhook is always first.
 func (c *Courier) answeringFirst(hot map[int64]bool) []int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var answering, others []int64
 	for id := range hot {
-		if l := c.lanes[id]; l != nil && l.answers() {
+		if w := c.webhooks[id]; w != nil && w.answers() {
 			answering = append(answering, id)
 		} else {
 			others = append(others, id)
@@ -353,12 +353,12 @@ func (c *Courier) fill(ctx context.Context, webhookID int64, now time.Time, retr
 	c.beginDue(webhookID, due, len(due) == free, now, retries)
 }
 
-// moreAndFilled are what fill knows of a lane's first attempts or of its retries.
-func (l *lane) moreAndFilled(retries bool) (more *bool, filled *time.Time) {
+// moreAndFilled returns the fields of a webhook's first attempts, or of its retries.
+func (w *webhookState) moreAndFilled(retries bool) (more *bool, filled *time.Time) {
 	if retries {
-		return &l.moreRetry, &l.filled[1]
+		return &w.moreRetry, &w.filled[1]
 	}
-	return &l.moreFirst, &l.filled[0]
+	return &w.moreFirst, &w.filled[0]
 }
 
 // mayBegin counts the attempts of a webhook that may begin now. skip lists the
@@ -366,25 +366,25 @@ func (l *lane) moreAndFilled(retries bool) (more *bool, filled *time.Time) {
 func (c *Courier) mayBegin(webhookID int64, now time.Time, retries bool) (free int, skip []int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	l := c.lane(webhookID)
-	if now.Before(l.notBefore) {
+	w := c.state(webhookID)
+	if now.Before(w.notBefore) {
 		return 0, nil // the regular sweep comes back
 	}
-	more, filled := l.moreAndFilled(retries)
-	if l.taken >= slotsPerWebhook/2 && now.Sub(*filled) < refillPause {
+	more, filled := w.moreAndFilled(retries)
+	if w.taken >= slotsPerWebhook/2 && now.Sub(*filled) < refillPause {
 		*more, c.hot[webhookID] = true, c.hot[webhookID] || retries
 		if at := filled.Add(refillPause); c.refillAt.IsZero() || at.Before(c.refillAt) {
 			c.refillAt = at
 		}
 		return 0, nil
 	}
-	if free = c.freeOrWait(l, webhookID, retries); c.hosts[l.host] >= slotsPerHost {
+	if free = c.freeOrWait(w, webhookID, retries); c.hosts[w.host] >= slotsPerHost {
 		free = 0
-		c.waitFor(l.host, webhookID)
+		c.waitFor(w.host, webhookID)
 	}
-	*more = *more || free == 0 // until the file is read, nothing begins before what waits there
-	skip = make([]int64, 0, len(l.inFlight))
-	for id := range l.inFlight {
+	*more = *more || free == 0 // until the file is read, no new delivery begins before those that wait there
+	skip = make([]int64, 0, len(w.inFlight))
+	for id := range w.inFlight {
 		skip = append(skip, id)
 	}
 	return free, skip
@@ -395,14 +395,14 @@ func (c *Courier) mayBegin(webhookID int64, now time.Time, retries bool) (free i
 func (c *Courier) beginDue(webhookID int64, due []delivery.Outgoing, mayBeMore bool, now time.Time, retries bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	l := c.lane(webhookID)
-	more, filled := l.moreAndFilled(retries)
+	w := c.state(webhookID)
+	more, filled := w.moreAndFilled(retries)
 	*more, *filled = mayBeMore, now
 	for _, o := range due {
-		if _, begun := l.inFlight[o.ID]; begun { // by Wake, since the file was read
+		if _, begun := w.inFlight[o.ID]; begun { // by Wake, since the file was read
 			continue
 		}
-		if c.freeOrWait(l, webhookID, retries) == 0 { // taken by Wake meanwhile
+		if c.freeOrWait(w, webhookID, retries) == 0 { // taken by Wake meanwhile
 			*more = true
 			return
 		}
@@ -411,6 +411,6 @@ func (c *Courier) beginDue(webhookID int64, due []delivery.Outgoing, mayBeMore b
 			c.waitFor(host, webhookID)
 			return
 		}
-		c.begin(l, o)
+		c.begin(w, o)
 	}
 }
