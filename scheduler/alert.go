@@ -22,11 +22,10 @@ import (
 
 // This file is the regular alerting: the job of gocron, and the Alerter, which
 // sends one message by the medium of its channel (telegram.go, email.go, chat.go).
-// They go where an account's owner says, so they connect as
-// webhooks do (network.go); and nothing of theirs has a part in deliveries.
+// Alerts go where an account's owner says, so they connect as
+// webhooks do (courier/network.go). They share nothing with deliveries.
 
-// alert tells all channels. What a slow one needs is its own time: the job
-// begins anew when all are done.
+// alert sends the alerts of all channels at once. The job runs again when all are done.
 func (s *Scheduler) alert(ctx context.Context, service *services.All, in upkeep.Installation) {
 	results, err := service.Alerts.Alert(ctx, in, time.Now())
 	s.logFault(ctx, "alert", err)
@@ -92,8 +91,8 @@ func (a *Alerter) Send(ctx context.Context, c alert.Channel, m alert.Message) er
 	return err
 }
 
-// conceal takes secrets out of what the other side said: it may repeat what it
-// was sent, also in base64, as passwords travel to a mail server (RFC 4954).
+// conceal removes secrets from a server's answer: it may repeat what it was sent, also
+// in base64, as passwords are sent to a mail server (RFC 4954).
 func conceal(text string, secrets ...string) string {
 	for _, secret := range secrets {
 		text = strings.ReplaceAll(text, secret, "…")
@@ -108,7 +107,7 @@ func conceal(text string, secrets ...string) string {
 
 var base64Words = regexp.MustCompile(`[A-Za-z0-9+/]{8,}`)
 
-// said is what the other side said, fit for a sentence.
+// said cleans and shortens a server's text for use in a sentence.
 func said(text string) string {
 	text = strings.Join(strings.Fields(app.CleanText(text, 200)), " ")
 	return strings.TrimRight(strings.Map(func(r rune) rune {
@@ -119,8 +118,8 @@ func said(text string) string {
 	}, text), ". ")
 }
 
-// unreachableAlert explains an error before the other side could say anything,
-// by its class alone. where is its name and port.
+// unreachableAlert explains why a server could not be reached, by the class of the
+// error. where is the server's name and port.
 func unreachableAlert(where string, err error) *alert.Error {
 	class, detail := courier.Classify(err, delivery.CauseConnect)
 	text, known := unreachableTexts[class]
@@ -154,23 +153,23 @@ var unreachableTexts = map[delivery.ErrorClass]app.Text{
 
 const feedsAtOnce = 32
 
-// tellPayments begins the messages that are due. They end by themselves: one message of a
-// channel at a time, so that they stay in order, and no channel waits for another.
+// tellPayments begins to send the due messages about payments, and doesn't wait for them.
+// A channel sends one message at a time, so they stay in order; no channel waits for another.
 func (s *Scheduler) tellPayments(ctx context.Context, service *services.All) {
 	channels, err := service.Alerts.PaymentChannels(ctx, time.Now())
 	s.logFault(ctx, "tell payments", err)
 	for _, c := range channels {
 		s.feeds.begin(&s.running, c.ID, func() {
 			var result alert.Alerted
-			told := false
+			attempted := false
 			err := app.Protected(func() error {
-				result, told = service.Alerts.TellPayments(s.ctx, c, time.Now())
+				result, attempted = service.Alerts.TellPayments(s.ctx, c, time.Now())
 				return nil
 			})
 			if err != nil {
-				result, told = alert.Alerted{Channel: c, Err: err}, true
+				result, attempted = alert.Alerted{Channel: c, Err: err}, true
 			}
-			if told {
+			if attempted {
 				s.logAlerted(result)
 			}
 		})

@@ -26,16 +26,16 @@ import (
 // This file is the regular catching up: the job of gocron, at the start and
 // then every interval. The walk of a page:
 //
-//	catchUp → app.Service.CatchUp → Poller.Poll: the provider's List
-//	says what to ask for, Poll asks for it, not too often, and List reads the
-//	answer → app records the page
+//	catchUp → CatchUp in app/inbound → Poller.Poll: the provider's List says what
+//	to ask for, Poll asks for it, not too often, and List reads the answer →
+//	app/inbound records the page
 
 // catchUpTime is how long one run may read lists. What is left is read in the
 // next run, from where this one stopped.
 const catchUpTime = 2 * time.Minute
 
-// catchUp reads the lists of all sources. A slow one ends with the time of the
-// run, so it delays no other's next run by more than that.
+// catchUp reads the lists of all sources. A slow source is cut off at the end of the
+// run, so it delays the next run by no more than that.
 func (s *Scheduler) catchUp(ctx context.Context, service *services.All, every time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, min(every, catchUpTime))
 	defer cancel()
@@ -46,8 +46,8 @@ func (s *Scheduler) catchUp(ctx context.Context, service *services.All, every ti
 	}
 }
 
-// logCaughtUp says that a list was read where that brought something, that it
-// can't be read any more, or that it can again.
+// logCaughtUp logs that a list brought new transactions, that it can't be read any
+// more, or that it can be read again.
 func (s *Scheduler) logCaughtUp(r inbound.CaughtUp) {
 	log := s.log.With("source", r.Source.ID, "name", r.Source.Name)
 	var fault *inbound.PollError
@@ -123,8 +123,7 @@ type statusError int
 
 func (e statusError) Error() string { return fmt.Sprintf("the provider answered %d", int(e)) }
 
-// refusesRequest tells whether the provider understood the key but not the
-// question.
+// refusesRequest reports whether the provider accepts the key but not the request.
 func refusesRequest(err error) bool {
 	var status statusError
 	return errors.As(err, &status) &&
@@ -135,8 +134,8 @@ func unreadable(format string, args ...any) *inbound.PollError {
 	return &inbound.PollError{Fault: inbound.PollUnreadable, Err: fmt.Errorf(format, args...)}
 }
 
-// get asks for a page of a source's list, when it is its turn. The API key stands
-// in the Authorization header and nowhere else.
+// get asks for a page of a source's list, when the pacer allows it. The API key is in
+// the Authorization header and nowhere else.
 func (p *Poller) get(ctx context.Context, list *provider.List, source inbound.Source, query url.Values, now time.Time) ([]byte, error) {
 	base := strings.TrimSuffix(cmp.Or(source.APIURL, list.Base), path.Dir(list.Path)) // with or without the version
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, base+list.Path+"?"+query.Encode(), nil)
@@ -192,10 +191,9 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 	return min(max(wait, 0), maxRetryAfter)
 }
 
-// pacer spaces requests out: one begins at the earliest so long after the one
-// before it, whatever source it is for.
+// pacer spaces out the requests to a provider, whatever source they are for.
 type pacer struct {
-	every time.Duration
+	every time.Duration // from the beginning of a request to that of the next, at least
 	mu    sync.Mutex
 	next  time.Time
 }

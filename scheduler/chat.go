@@ -19,8 +19,8 @@ import (
 	"baoco/app/delivery"
 )
 
-// The chats that take a message as one POST of JSON. What each is sent, and which
-// answer says that it took it:
+// These chats take a message as one POST of JSON. For each the list says where that is
+// documented, and which answer means that the chat took the message:
 //
 //   - Zalo (bot.zaloplatforms.com/docs): as Telegram's Bot API, {"ok": true}.
 //   - Discord (docs.discord.com, Execute Webhook): 204, or 200.
@@ -39,7 +39,7 @@ const (
 	ntfyText    = 4000
 )
 
-const chatBody = 1 << 20 // the largest answer that is read, in bytes: Telegram may tell of 50 messages
+const chatBody = 1 << 20 // the largest answer that is read, in bytes: Telegram may list 50 messages
 
 func (a *Alerter) sendChat(ctx context.Context, c alert.Channel, m alert.Message) error {
 	address, content := chatRequest(c.Medium, c.Chat, m, time.Now())
@@ -84,7 +84,7 @@ func (a *Alerter) post(ctx context.Context, address, token string, content any) 
 	return response, data, nil
 }
 
-// chatRequest is what a message is to a medium.
+// chatRequest gives the address and the body by which a medium takes a message.
 func chatRequest(medium alert.Medium, chat alert.ChatSettings, m alert.Message, now time.Time) (address string, body map[string]any) {
 	switch medium {
 	case alert.Zalo:
@@ -99,7 +99,7 @@ func chatRequest(medium alert.Medium, chat alert.ChatSettings, m alert.Message, 
 		body = map[string]any{"msg_type": "text", "content": map[string]string{"text": strings.ReplaceAll(m.Text, "<", "‹")}}
 		if chat.Token != "" {
 			timestamp := strconv.FormatInt(now.Unix(), 10)
-			mac := hmac.New(sha256.New, []byte(timestamp+"\n"+chat.Token)) // of nothing
+			mac := hmac.New(sha256.New, []byte(timestamp+"\n"+chat.Token)) // of an empty message
 			body["timestamp"], body["sign"] = timestamp, base64.StdEncoding.EncodeToString(mac.Sum(nil))
 		}
 		return chat.URL, body
@@ -109,7 +109,7 @@ func chatRequest(medium alert.Medium, chat alert.ChatSettings, m alert.Message, 
 		map[string]any{"topic": chat.URL[i+1:], "title": m.Subject, "message": app.CleanText(clipBytes(m.Text, ntfyText), ntfyText)}
 }
 
-// escapeMarkdown leaves links, which Discord doesn't read as markup.
+// escapeMarkdown escapes all but links, in which Discord reads no markup.
 func escapeMarkdown(text string) string {
 	words := strings.SplitAfter(text, " ")
 	for i, word := range words {
@@ -132,7 +132,7 @@ func clipBytes(s string, most int) string {
 	return s
 }
 
-// chatAnswer holds what the media say in JSON.
+// chatAnswer holds the JSON answers of all media.
 type chatAnswer struct {
 	OK          *bool           `json:"ok"`          // Zalo
 	Code        json.RawMessage `json:"code"`        // Lark: a number; ntfy and Discord have codes of errors

@@ -20,10 +20,10 @@ import (
 	"github.com/wneessen/go-mail"
 )
 
-const mailConversation = 256 << 10
+const mailConversation = 256 << 10 // bytes that are read from a mail server at most
 
-// sendEmail sends the message to each recipient by itself, over one connection:
-// an address that is refused keeps it from nobody else.
+// sendEmail sends the message to each recipient separately, over one connection: if one
+// address is refused, the other recipients still get it.
 func (a *Alerter) sendEmail(ctx context.Context, e alert.EmailSettings, m alert.Message) error {
 	messages, err := a.mailMessages(e, m)
 	if err != nil {
@@ -44,7 +44,7 @@ func (a *Alerter) sendEmail(ctx context.Context, e alert.EmailSettings, m alert.
 		return explainMail(ctx, e, err)
 	}
 	err = client.SendWithSMTPClient(conversation, messages...)
-	_ = client.CloseWithSMTPClient(conversation) // what was taken is taken, however they part
+	_ = client.CloseWithSMTPClient(conversation) // an error here doesn't concern messages that were taken
 	sent := 0
 	for _, message := range messages {
 		if message.IsDelivered() {
@@ -79,8 +79,8 @@ func (a *Alerter) dialMail(ctx context.Context, e alert.EmailSettings, secure *t
 	return encrypted, nil
 }
 
-// greetingName is what this machine calls itself to a mail server: its host name where
-// that is a whole one, else its address (RFC 5321, 4.1.4). The host name of a container or
+// greetingName is how this machine names itself to a mail server: by its host name if that
+// has a domain, else by its address (RFC 5321, 4.1.4). The host name of a container or
 // of a small server has no dot, and strict servers refuse it.
 func greetingName(own net.Addr) string {
 	if name, err := os.Hostname(); err == nil && strings.Contains(strings.Trim(name, "."), ".") {
@@ -108,8 +108,8 @@ func mailClient(e alert.EmailSettings, secure *tls.Config, conn net.Conn) (*mail
 		options = append(options, mail.WithSSL())
 	}
 	if e.Username != "" {
-		// The library can't tell that a connection that it was given is encrypted,
-		// so it is told which ways to prefer; PLAIN and LOGIN look for themselves.
+		// The library doesn't see that the connection it was given is encrypted, so the
+		// methods are listed here. PLAIN and LOGIN check the encryption themselves.
 		options = append(options, mail.WithOpportunisticSMTPAuth(mail.SMTPAuthPlain, mail.SMTPAuthLogin, mail.SMTPAuthSCRAMSHA256),
 			mail.WithUsername(e.Username), mail.WithPassword(e.Password))
 	}
@@ -127,15 +127,15 @@ func (a *Alerter) mailMessages(e alert.EmailSettings, m alert.Message) ([]*mail.
 		message.Subject(m.Subject)
 		message.SetDateWithValue(m.At)
 		message.SetUserAgent(delivery.UserAgent(a.version))
-		message.SetGenHeader("Auto-Submitted", "auto-generated") // RFC 3834: no answer of a holiday
+		message.SetGenHeader("Auto-Submitted", "auto-generated") // RFC 3834: no out-of-office replies
 		message.SetBodyString(mail.TypeTextPlain, m.Text+"\n")
 		messages = append(messages, message)
 	}
 	return messages, nil
 }
 
-// mailConn is a connection that ends with ctx, and when the server has said too
-// much.
+// mailConn is a connection that is closed when its context ends. It bounds what the
+// server may send.
 type mailConn struct {
 	net.Conn
 	left int
@@ -214,8 +214,7 @@ func explainMail(ctx context.Context, e alert.EmailSettings, err error) *alert.E
 		VI: "Máy chủ thư trả lời “" + words + "”: " + what.VI + "."}}
 }
 
-// mailWords is what the server said, out of a sentence that the library wraps
-// around it.
+// mailWords takes the server's words out of the sentence that the library makes of them.
 func mailWords(err *mail.SendError) string {
 	words := strings.TrimPrefix(err.Error(), err.Reason.String()+": ")
 	words, _, _ = strings.Cut(words, ", affected ")

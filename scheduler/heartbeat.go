@@ -19,13 +19,13 @@ const (
 )
 
 // Heartbeat calls an address of the operator while storage and deliveries are well,
-// so that somebody else notices when the machine is gone. The address is a secret:
-// no error of the network leaves this file as it is, since it may name it.
+// so that another machine notices when this one is down. The address is a secret, and
+// errors of the network may contain it, so none of them leaves this file unchanged.
 type Heartbeat struct {
 	transport http.RoundTripper
 	url       string
 	userAgent string
-	last      string // what kept the last one from being sent; empty: nothing
+	last      string // why the last one wasn't sent; empty: it was
 }
 
 // NewHeartbeat makes a heartbeat that connects where policy allows. A transport
@@ -58,8 +58,8 @@ func (h *Heartbeat) call(ctx context.Context) error {
 	return nil
 }
 
-// beat calls the address if all is well. It logs when that changes.
-func (h *Heartbeat) beat(ctx context.Context, service *services.All) (changed bool, fault error) {
+// callIfWell calls the address if all is well, and reports whether the outcome changed.
+func (h *Heartbeat) callIfWell(ctx context.Context, service *services.All) (changed bool, fault error) {
 	fault = service.Upkeep.Well(ctx, time.Now())
 	if fault == nil {
 		fault = h.call(ctx)
@@ -76,7 +76,7 @@ func (h *Heartbeat) beat(ctx context.Context, service *services.All) (changed bo
 }
 
 func (s *Scheduler) heartbeat(ctx context.Context, service *services.All, h *Heartbeat) {
-	switch changed, fault := h.beat(ctx, service); {
+	switch changed, fault := h.callIfWell(ctx, service); {
 	case !changed:
 	case fault != nil:
 		s.log.Warn("no heartbeat is sent", "err", fault)

@@ -19,7 +19,7 @@ import (
 	"baoco/scheduler/courier"
 )
 
-// push begins the messages to phones that are due. They end by themselves.
+// push begins to send the due messages to phones, and doesn't wait for them.
 func (s *Scheduler) push(ctx context.Context, service *services.All) {
 	list, err := service.Alerts.PaymentPushes(ctx, time.Now())
 	s.logFault(ctx, "push payments", err)
@@ -42,8 +42,8 @@ func (s *Scheduler) sendPushes(service *services.All, list []alert.Push) {
 	}
 }
 
-// Push sends a message to a phone, as [alert.Config] says. The endpoint is a secret: no error
-// says more of it than its host.
+// Push sends a message to a phone, as [alert.Config] says. The endpoint is a secret: errors
+// name its host only.
 func (a *Alerter) Push(ctx context.Context, p alert.Push) error {
 	browser, err := webpush.ReadBrowser(p.Phone.P256dh, p.Phone.Auth)
 	if err != nil {

@@ -9,22 +9,22 @@ import (
 	"baoco/app/upkeep"
 )
 
-// Replica is the replica of the file, as far as the regular work knows it.
+// Replica is what the regular work needs of the replica of the file.
 type Replica interface {
-	// Replicated reports whether there is one.
+	// Replicated reports whether the file has a replica.
 	Replicated() bool
-	// Look lists it, and checks it now and then. One call at a time is made.
+	// Look lists the replica, and checks it now and then. One call at a time is made.
 	Look(ctx context.Context, now time.Time) upkeep.ReplicaCheck
 }
 
-func (s *Scheduler) beat(ctx context.Context, service *services.All, r Replica) {
+func (s *Scheduler) writeBeat(ctx context.Context, service *services.All, r Replica) {
 	if !r.Replicated() {
 		return
 	}
 	s.logFault(ctx, "write the beat of the replica", service.Upkeep.SetBeat(ctx, time.Now()))
 }
 
-// lookAtReplica keeps what is seen, and logs when it becomes good or bad.
+// lookAtReplica keeps the result of a look, and logs when the replica becomes good or bad.
 func (s *Scheduler) lookAtReplica(ctx context.Context, service *services.All, r Replica) {
 	if !r.Replicated() {
 		service.Upkeep.SetReplicaCheck(nil)
@@ -35,7 +35,7 @@ func (s *Scheduler) lookAtReplica(ctx context.Context, service *services.All, r 
 	if ctx.Err() != nil {
 		return // the server stops
 	}
-	check.At = time.Now() // it is kept until the next look, which comes after its end
+	check.At = time.Now() // its age counts from the end of a look, after which the next one begins
 	before, _ := service.Upkeep.ReplicaCheck(now)
 	service.Upkeep.SetReplicaCheck(&check)
 	switch bad, was := check.Problem != (app.Text{}), before.Problem != (app.Text{}); {

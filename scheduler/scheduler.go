@@ -1,7 +1,8 @@
 // Package scheduler is the clock: it has the courier make the attempts of due
-// deliveries (package courier), reads the lists of providers (catchup.go), tells
-// owners what needs them and what was paid (alert.go), sends streams
-// to brokers (stream.go), and does the housekeeping.
+// deliveries (package courier), reads the lists of providers (catchup.go), sends alerts
+// and messages about payments (alert.go, push.go), sends streams to brokers (stream.go),
+// calls the operator's address (heartbeat.go), looks at the replica (replica.go), and does
+// the housekeeping.
 package scheduler
 
 import (
@@ -39,8 +40,8 @@ const (
 	lookInterval  = 30 * time.Second // at the replica
 )
 
-// steadyClock is the time at its start and what has gone by since. gocron compares
-// times of day: by them a clock that is set back an hour stops every job for an hour.
+// steadyClock counts from its start, however the clock is set. gocron compares wall-clock
+// times: a clock that is set back an hour would stop every job for an hour.
 type steadyClock struct {
 	clockwork.Clock
 	began time.Time
@@ -62,14 +63,14 @@ type Options struct {
 // Scheduler runs until Stop.
 type Scheduler struct {
 	courier *courier.Courier
-	feeds   onePerID // of channels that are being told of payments
-	streams onePerID // of the loops of streams
+	feeds   onePerID // by channel: the messages about payments
+	streams onePerID // by stream: its loop
 	cron    gocron.Scheduler
-	jobs    sync.RWMutex // each job that runs has it for reading, and what has stopped for writing
+	jobs    sync.RWMutex // a job holds it for reading while it runs, Stop for writing
 	quit    chan struct{}
 	done    chan struct{}
 	running sync.WaitGroup  // feeds, streams and messages to phones
-	ctx     context.Context // of what runs, which may go on after a stop
+	ctx     context.Context // of work that may continue after Stop
 	cancel  context.CancelFunc
 	jobsCtx context.Context // of the jobs, until Stop
 	endJobs context.CancelFunc
@@ -83,7 +84,7 @@ type onePerID struct {
 	busy map[int64]bool
 }
 
-// begin runs f where a place is free, and counts it in running.
+// begin runs f if no goroutine of the id runs and fewer than most run. running counts it.
 func (o *onePerID) begin(running *sync.WaitGroup, id int64, f func()) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -108,7 +109,7 @@ func Start(service *services.All, send func(context.Context, delivery.Outgoing) 
 	cron, err := gocron.NewScheduler(
 		gocron.WithLogger(cronLogger{o.Logger}),
 		gocron.WithClock(steadyClock{clockwork.NewRealClock(), time.Now()}),
-		gocron.WithStopTimeout(1), // it takes a whole core as long as it waits: Stop waits itself
+		gocron.WithStopTimeout(1), // gocron takes a whole core while it waits, so Stop waits itself
 		gocron.WithGlobalJobOptions(
 			gocron.WithSingletonMode(gocron.LimitModeReschedule),
 			gocron.WithEventListeners(gocron.AfterJobRunsWithPanic(func(_ uuid.UUID, name string, value any) {
@@ -130,8 +131,8 @@ func Start(service *services.All, send func(context.Context, delivery.Outgoing) 
 		cancel()
 		return nil, errors.Join(err, cron.Shutdown())
 	}
-	// They are read once in a process: at a first HTTPS connection that found no
-	// file left, no certificate would ever be trusted.
+	// Root certificates are read once in a process. If the first HTTPS connection read them
+	// while no file can be opened, no certificate would ever be trusted.
 	if _, err := x509.SystemCertPool(); err != nil {
 		o.Logger.Warn("this machine's root certificates can't be read, so deliveries over HTTPS will fail", "err", err)
 	}
@@ -174,7 +175,7 @@ func (s *Scheduler) addJobs(service *services.All, o Options) (err error) {
 		add("heartbeat", heartbeatInterval, func(ctx context.Context) { s.heartbeat(ctx, service, o.Heartbeat) })
 	}
 	if o.Replica != nil {
-		add("beat", upkeep.BeatInterval, func(ctx context.Context) { s.beat(ctx, service, o.Replica) }, atOnce)
+		add("beat", upkeep.BeatInterval, func(ctx context.Context) { s.writeBeat(ctx, service, o.Replica) }, atOnce)
 		add("replica", lookInterval, func(ctx context.Context) { s.lookAtReplica(ctx, service, o.Replica) }, atOnce)
 	}
 	add("backup", backupEvery, func(ctx context.Context) { s.backUp(ctx, service, o.Backups) }, atOnce)
@@ -184,8 +185,8 @@ func (s *Scheduler) addJobs(service *services.All, o Options) (err error) {
 	return err
 }
 
-// task is what a job does, until Stop. Its context is one of ours: gocron's own is replaced
-// in a stop while jobs may still read it.
+// task makes a job of run, which does nothing after Stop. Its context is ours: gocron
+// replaces its own during a stop, while jobs may still read it.
 func (s *Scheduler) task(run func(context.Context)) gocron.Task {
 	return gocron.NewTask(func() {
 		if s.jobs.TryRLock() {
@@ -217,17 +218,17 @@ func (s *Scheduler) backUp(ctx context.Context, service *services.All, schedule 
 	}
 }
 
-// logFault logs an error of regular work, unless the scheduler stops or the storage
-// is away, which is logged elsewhere: the work is done the next time.
+// logFault logs an error of regular work, unless the scheduler stops or the storage is
+// unavailable, which is logged elsewhere. The work is done the next time.
 func (s *Scheduler) logFault(ctx context.Context, what string, err error) {
 	if err != nil && ctx.Err() == nil && app.CodeOf(err) != app.CodeUnavailable {
 		s.log.Error(what, "err", err)
 	}
 }
 
-// Stop begins no new attempt and waits until those in flight are settled, at
-// most a little longer than the longest attempt; ctx cuts that short. What is
-// cut off is not counted and due again at the next start.
+// Stop begins no new attempt and waits until those in flight are settled, at most a
+// little longer than the longest attempt; the end of ctx ends the wait. An attempt that
+// is cut off is not counted, and its delivery is due at the next start.
 func (s *Scheduler) Stop(ctx context.Context) error {
 	s.endJobs()
 	err := s.cron.Shutdown()
@@ -261,7 +262,7 @@ func (s *Scheduler) Stop(ctx context.Context) error {
 	return err
 }
 
-// cronLogger passes on gocron's complaints.
+// cronLogger passes on the warnings and errors of gocron.
 type cronLogger struct{ *slog.Logger }
 
 func (cronLogger) Debug(string, ...any) {}

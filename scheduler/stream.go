@@ -14,11 +14,11 @@ import (
 	"baoco/scheduler/courier"
 )
 
-// Streams: each active one has a loop of its own, so that a broker that is away holds
-// nobody else up. A loop reads what comes after the position of its stream, publishes
-// it, and settles the position. It settles at most once a second, so that a stream
-// costs one more commit a second and not one for each transaction. What was published
-// and not settled when the process was killed is published again.
+// Each active stream has a loop of its own, so that a broker that can't be reached delays
+// no other stream. A loop reads the transactions after the position of its stream,
+// publishes them, and settles the position. It settles at most once a second, so that a
+// stream costs one more commit a second and not one for each transaction. Transactions
+// that were published and not settled when the process was killed are published again.
 
 // BrokersOf opens publishers that connect where policy allows.
 func BrokersOf(policy *target.Policy) func(stream.Broker) stream.Publisher {
@@ -73,7 +73,7 @@ func (l *streamLoop) run(ctx context.Context, quit <-chan struct{}) {
 	defer l.close()
 	defer func() { l.settle(context.WithoutCancel(ctx)) }()
 	for {
-		recorded := l.service.Inbound.Recorded() // before reading, so that nothing is overlooked
+		recorded := l.service.Inbound.Recorded() // before reading, so that no transaction is overlooked
 		pause, active := l.step(ctx)
 		if !active {
 			return
@@ -93,8 +93,8 @@ func (l *streamLoop) run(ctx context.Context, quit <-chan struct{}) {
 	}
 }
 
-// step sends what there is, at most stream.MaxBatch messages, and returns how long to
-// wait for more. active is false where the stream has nothing to send any more.
+// step sends the next transactions, at most stream.MaxBatch, and returns how long to wait
+// for more. active is false where the stream no longer exists or isn't active.
 func (l *streamLoop) step(ctx context.Context) (pause time.Duration, active bool) {
 	work, err := l.service.Streams.StreamWork(ctx, l.account, l.id)
 	switch {
@@ -117,13 +117,12 @@ func (l *streamLoop) step(ctx context.Context) (pause time.Duration, active bool
 		l.settle(context.WithoutCancel(ctx))
 		return stream.Wait(l.failures), true
 	}
-	l.settleNowAndThen(ctx)
+	l.settleIfDue(ctx)
 	return 0, true
 }
 
-// use takes over what somebody changed of the stream since the last step. A publisher
-// remembers messages that its broker has kept. After a move back they are sent again, so
-// it is closed.
+// use takes over changes of the stream since the last step. After a move back its messages
+// are sent again, so the publisher is closed: it remembers which ones its broker has kept.
 func (l *streamLoop) use(work stream.Work) {
 	begins := l.progress.From != work.Position || l.progress.Moves != work.Moves || l.progress.StreamID == 0
 	if before := l.work; begins || before.URL != work.URL || before.Topic != work.Topic || before.Username != work.Username ||
@@ -142,8 +141,8 @@ func (l *streamLoop) use(work stream.Work) {
 	}
 }
 
-// publish sends the messages of transactions. Those up to passed are then sent, or
-// don't belong to the stream.
+// publish sends the messages of transactions. passed is the id up to which all
+// transactions are then sent, or don't belong to the stream.
 func (l *streamLoop) publish(ctx context.Context, list []app.Transaction, passed int64) error {
 	messages := make([]stream.Message, len(list))
 	now := time.Now()
@@ -186,23 +185,23 @@ func (l *streamLoop) note(err error) {
 	}
 }
 
-// rest settles what is not settled once it is time for that, and returns how long to
-// wait for more.
+// rest settles the progress if that is due, and returns how long to wait for more
+// transactions.
 func (l *streamLoop) rest(ctx context.Context) time.Duration {
-	l.settleNowAndThen(ctx)
+	l.settleIfDue(ctx)
 	if l.changed {
 		return max(0, streamSettle-time.Since(l.settledAt))
 	}
 	return streamLook
 }
 
-func (l *streamLoop) settleNowAndThen(ctx context.Context) {
+func (l *streamLoop) settleIfDue(ctx context.Context) {
 	if time.Since(l.settledAt) >= streamSettle {
 		l.settle(ctx)
 	}
 }
 
-// settle keeps the progress. Where that fails it is kept the next time.
+// settle writes the progress. If that fails, the next settle writes it.
 func (l *streamLoop) settle(ctx context.Context) {
 	if !l.changed {
 		return
@@ -216,8 +215,8 @@ func (l *streamLoop) settle(ctx context.Context) {
 	l.changed = false
 }
 
-// fault logs what storage can't do, and returns how long to wait. A storage that is
-// away, as it is for a loop that must stop, is logged elsewhere.
+// fault logs an error of the storage, and returns how long to wait. An unavailable storage
+// is logged elsewhere; a loop that must stop gets that error too.
 func (l *streamLoop) fault(what string, err error) time.Duration {
 	if app.CodeOf(err) != app.CodeUnavailable {
 		l.log.Error(what, "err", err)

@@ -37,11 +37,11 @@ func (a *Alerter) sendTelegram(ctx context.Context, t alert.TelegramSettings, m 
 }
 
 const (
-	updatesRead = 50 // of those that wait for a bot; each may have a text of 4096 characters
+	updatesRead = 50 // at most; each may have a text of 4096 characters
 	chatsShown  = 10
 )
 
-// telegramUpdate is one thing that a bot is told of.
+// telegramUpdate is an Update of the Bot API.
 type telegramUpdate struct {
 	Message      telegramEvent `json:"message"`
 	ChannelPost  telegramEvent `json:"channel_post"`
@@ -58,8 +58,8 @@ type telegramEvent struct {
 	} `json:"chat"`
 }
 
-// TelegramChats asks what waits for a bot for the chats that it came from, newest first. It
-// leaves that waiting.
+// TelegramChats lists the chats of the updates that wait for a bot, newest first. The
+// updates stay unread.
 func (a *Alerter) TelegramChats(ctx context.Context, t alert.TelegramSettings) (chats []alert.TelegramChat, _ error) {
 	result, err := a.callTelegram(ctx, t, "getUpdates", map[string]any{"limit": updatesRead})
 	if err != nil {
@@ -132,7 +132,7 @@ func explainTelegram(status int, answer telegramAnswer) app.Text {
 	return app.Text{EN: "Telegram answered “" + words + "”: " + what.EN + ".", VI: "Telegram trả lời “" + words + "”: " + what.VI + "."}
 }
 
-// clipUTF16 shortens a text to so many UTF-16 units.
+// clipUTF16 shortens a text to at most that many UTF-16 units.
 func clipUTF16(s string, most int) string {
 	units := 0
 	for i, r := range s {

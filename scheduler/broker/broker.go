@@ -1,17 +1,17 @@
 // Package broker is what clients of NATS JetStream (package nats) and of Kafka (package
 // kafka) have in common: they publish the messages of streams.
 //
-// A stream needs one attempt that says what became of it: connect, show who one is,
-// publish, wait for the acknowledgements. The client of franz-go does that for Kafka.
-// That of nats.go (1.55) makes room for an answer of whatever size a server announces,
-// which may end the process. What must read the lines before it, TLS included, is half
-// of a client already, so the protocol of NATS is spoken here.
+// A stream needs one attempt that reports its result: connect, sign in, publish, wait for
+// the acknowledgements. The client of franz-go does that for Kafka. The client of nats.go
+// (1.55) allocates memory for an answer of whatever size a server announces, which may end
+// the process. A filter in front of it must read lines and speak TLS, and is half a client
+// itself, so package nats speaks the protocol of NATS.
 //
-// One Publish runs at a time. Whatever fails ends the connection; the next one is opened
-// at the next host. Answers are bounded before anything is built from them.
+// One Publish runs at a time. Every failure closes the connection; the next one is opened
+// to the next host. Answers are bounded before anything is built from them.
 //
 // Messages of one bank account must be kept in their order, also where a node of the
-// broker dies among them. How that is held is said in either package.
+// broker dies between them. Each package says how it does that.
 package broker
 
 import (
@@ -27,8 +27,8 @@ import (
 )
 
 const (
-	// maxIdle is how long a connection lies unused at most. What lies between two
-	// machines forgets idle connections without a word, and NATS ends them.
+	// maxIdle is how long a connection may be unused. Routers and firewalls drop idle
+	// connections silently, and NATS closes them.
 	maxIdle = 30 * time.Second
 	// MaxSilence is how long a broker may take to acknowledge what it got. It is less
 	// than [stream.Timeout], so that another host is asked sooner.
@@ -41,15 +41,15 @@ type Dialer func(ctx context.Context, network, address string) (net.Conn, error)
 // Client speaks the protocol of a kind of broker.
 type Client interface {
 	Connected() bool
-	// Publish sends those of messages that aren't kept yet, and notes which are. It
-	// connects where there is no connection.
+	// Publish sends those of messages that aren't kept yet, and notes in kept which the
+	// broker keeps. It connects first if there is no connection.
 	Publish(ctx context.Context, messages []stream.Message, kept []bool) error
 	Close()
-	// Elsewhere lets another host be the first that is tried next.
+	// Elsewhere makes another host the first that is tried next.
 	Elsewhere()
 }
 
-// publisher is what all kinds have in common.
+// publisher is what the publishers of all kinds of broker have in common.
 type publisher struct {
 	client Client
 	used   time.Time
@@ -62,8 +62,8 @@ func NewPublisher(c Client) stream.Publisher { return &publisher{client: c} }
 // Close implements [stream.Publisher].
 func (p *publisher) Close() { p.client.Close() }
 
-// Publish implements [stream.Publisher]. A connection that was there already may be gone
-// since, or another node may lead: it is tried once more then.
+// Publish implements [stream.Publisher]. An older connection may have been closed since, or
+// another node may lead: after an error of such a connection it tries once more.
 func (p *publisher) Publish(ctx context.Context, messages []stream.Message) (int, error) {
 	if time.Since(p.used) > maxIdle {
 		p.Close()
@@ -100,7 +100,7 @@ type Way struct {
 	stream.Broker
 	Dial   Dialer
 	Secure *tls.Config // what TLS begins with: the name of the server is added
-	next   int         // the host that is tried first, counted on and on
+	next   int         // the host that is tried first, modulo the number of hosts
 }
 
 // Elsewhere implements [Client].
@@ -145,14 +145,14 @@ func (w *Way) Handshake(ctx context.Context, conn net.Conn, host string) (net.Co
 	return secure, nil
 }
 
-// RefusedSignIn is what a broker says to wrong credentials.
+// RefusedSignIn is the error for a broker that refuses the credentials.
 func (w *Way) RefusedSignIn(said string) error {
 	return &stream.BrokerError{Text: app.Textf(
 		"%[1]s refuses the user name and password of this stream: %[2]s",
 		"%[1]s từ chối tên đăng nhập và mật khẩu của luồng này: %[2]s", w.Kind.Name(), w.Quote(said))}
 }
 
-// Quote is what a broker said, without the password, which one may repeat.
+// Quote removes the password from a broker's text, which may repeat it.
 func (w *Way) Quote(said string) string {
 	if w.Password != "" {
 		said = strings.ReplaceAll(said, w.Password, "…")
@@ -165,7 +165,7 @@ var ErrSilent error = &stream.BrokerError{Text: app.Textf(
 	"The broker got the messages, but did not confirm within %d seconds that it has kept them.",
 	"Máy chủ nhận luồng đã nhận tin nhưng không xác nhận đã lưu trong %d giây.", int(MaxSilence/time.Second))}
 
-// TooLarge is what a broker says to a message that is larger than it allows.
+// TooLarge is the error for a message that is larger than a broker allows.
 func TooLarge(said string) error {
 	return &stream.BrokerError{Text: app.Textf(
 		"A message is too large for the broker: %[1]s. Raise its limit.",

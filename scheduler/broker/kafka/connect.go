@@ -36,7 +36,7 @@ func (k *client) connect(ctx context.Context, host string) error {
 	var refusals []string
 	for ; k.signedBy < len(mechanisms); k.signedBy++ {
 		if mechanisms[k.signedBy] == "PLAIN" && !k.TLS {
-			break // it would send the password as it is
+			break // PLAIN sends the password unencrypted
 		}
 		err := k.open(ctx, host)
 		var refused *kerr.Error

@@ -31,35 +31,35 @@ func Open(b stream.Broker, dial broker.Dialer, secure *tls.Config) stream.Publis
 // Order. A partition is a queue, and the bank account chooses the partition, in the way
 // in which Kafka's own producers choose it by a key. The client of franz-go sends the
 // batches of a partition one after the other; where one fails, all that wait behind it
-// fail. What it is given after that, it would send. So it hears of nothing while it is
-// given messages: see gate. The key of a record is the id of the message: consumers skip
-// repeats by it, and a topic that compacts keeps one of them.
+// fail. But it would send messages that it is given after that. So it reads no answer
+// while it is given messages: see gate. The key of a record is the id of the message:
+// consumers skip repeats by it, and a topic that compacts keeps one of them.
 //
-// Nothing is tried again here: whatever fails ends the client, and a stream waits before
+// Nothing is tried again here: every failure ends the client, and a stream waits before
 // its next attempt.
 type client struct {
 	broker.Way
 	kafka    *kgo.Client // nil: not connected
-	signedBy int         // the mechanism that the broker took, of mechanisms
-	// atOnce is how many messages are sent before their answers: most, but one to begin
-	// with. As long as kafka doesn't know the partitions, it keeps what it is given, and
-	// sends it when it does.
+	signedBy int         // the index in mechanisms of the one that the broker took
+	// atOnce is how many messages are sent before their answers: most, but one at first.
+	// Before kafka knows the partitions, it keeps the messages that it is given, and sends
+	// them later.
 	atOnce int
 	most   int // halved where a batch was too large
 
 	gate      sync.RWMutex          // held while messages are given to kafka
-	dials     atomic.Int64          // since it began
+	dials     atomic.Int64          // since the client began
 	unreached atomic.Pointer[error] // of the last dial that failed
 }
 
 const (
 	// maxAnswer is enough for the leaders of some thousand partitions.
 	maxAnswer = 512 << 10
-	// acknowledgeIn is how long a broker waits for the replicas: it answers before the
-	// silence is too long.
+	// acknowledgeIn is how long a broker waits for its replicas. It is less than
+	// MaxSilence, so that the broker still answers in time.
 	acknowledgeIn = broker.MaxSilence * 4 / 5
-	// maxDials is how many connections there are before a client begins anew: to the
-	// brokers that lead partitions, however many one names.
+	// maxDials is how many connections a client opens before it is replaced. It bounds the
+	// connections to brokers that a broker names.
 	maxDials = 100
 )
 
@@ -111,7 +111,7 @@ func (k *client) options(host string) []kgo.Opt {
 	return list
 }
 
-// dial opens a connection to a broker, which the broker before may have named.
+// dial opens a connection to a broker, which another broker may have named.
 func (k *client) dial(ctx context.Context, network, host string) (conn net.Conn, err error) {
 	defer func() {
 		if err != nil && ctx.Err() == nil { // else the client was closed meanwhile
@@ -139,7 +139,7 @@ func (k *client) dial(ctx context.Context, network, host string) (conn net.Conn,
 	return gated{conn, &k.gate}, nil
 }
 
-// gated is a connection from which nothing is heard while the gate is held.
+// gated is a connection from which no read returns while the gate is held.
 type gated struct {
 	net.Conn
 	gate *sync.RWMutex
@@ -193,7 +193,7 @@ func (k *client) produce(ctx context.Context, messages []stream.Message, kept []
 		})
 	}
 	k.gate.Unlock()
-	_ = k.kafka.Flush(patient) // what failed, the records say
+	_ = k.kafka.Flush(patient) // each record reports its own error
 	open.Wait()
 	switch {
 	case err != nil && ctx.Err() != nil:

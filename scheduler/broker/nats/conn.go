@@ -23,7 +23,7 @@ import (
 	"github.com/nats-io/nkeys"
 )
 
-// maxLine is how much a server may say at once: its first line names those that it knows.
+// maxLine bounds a server's line, in bytes. The first line names all servers of the cluster.
 const maxLine = 64 << 10
 
 // connection is a connection to a server of NATS, in its protocol of lines.
@@ -31,14 +31,14 @@ type connection struct {
 	net.Conn
 	in         *bufio.Reader
 	out        *bufio.Writer // Flush returns the first error of all that is written
-	inbox      string        // where acknowledgements come to: this and a number
-	asked      uint64        // numbers given
-	maxPayload int           // of the server; 0: it doesn't say
-	noBatches  bool          // the JetStream stream has none
+	inbox      string        // the reply subject is this and a number
+	asked      uint64        // how many numbers were given
+	maxPayload int           // of the server, in bytes; 0: it doesn't say
+	noBatches  bool          // the JetStream stream takes no batches
 }
 
-// connect opens the connection to a host and signs in. Servers that the server names
-// are not asked: the shop names those that are reached from here.
+// connect opens the connection to a host and signs in. It ignores other servers that the
+// server names: the shop names those that can be reached from here.
 func (n *client) connect(ctx context.Context, host string) error {
 	conn, err := n.Dial(ctx, "tcp", host)
 	if err != nil {
@@ -82,7 +82,7 @@ func (n *client) greet(ctx context.Context, host string) error {
 			return err
 		}
 		c.Conn = over
-		c.in.Reset(over) // what was said before is dropped
+		c.in.Reset(over) // drops bytes that came without TLS
 		c.out.Reset(over)
 	}
 	if !info.Headers {
@@ -106,8 +106,8 @@ func (n *client) greet(ctx context.Context, host string) error {
 	return err
 }
 
-// signIn is what the client says of itself, with its credentials. A password alone is
-// a token, or the text of a credentials file, whose key signs what the server sent.
+// signIn returns the fields of CONNECT, with the credentials. A password without a user
+// name is a token, or the text of a credentials file, whose key signs the server's nonce.
 func (n *client) signIn(nonce string) (map[string]any, error) {
 	hi := map[string]any{"verbose": false, "pedantic": false, "name": "baoco", "lang": "go", "version": "1", "protocol": 1,
 		"headers": true, "no_responders": true}
@@ -140,7 +140,7 @@ var badCredentialsFile error = &stream.BrokerError{Text: app.Text{
 }}
 
 // answer reads the next answer, and its number: MSG subject sid [reply] size, or HMSG
-// subject sid [reply] size-of-header size, and then what has that size.
+// subject sid [reply] size-of-header size, and then so many bytes.
 func (n *client) answer() (uint64, *answer, error) {
 	line, err := n.line()
 	for err == nil && !bytes.HasPrefix(line, []byte("MSG ")) && !bytes.HasPrefix(line, []byte("HMSG ")) {
@@ -205,13 +205,13 @@ func (n *client) line() ([]byte, error) {
 	}
 }
 
-// bound ends what is read from and written to conn when ctx ends. The function that it
-// returns ends the bound.
+// bound makes reads and writes of conn fail when ctx ends. The function that it returns
+// undoes that.
 func bound(ctx context.Context, conn net.Conn) func() bool {
 	return context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
 }
 
-// ended gives why ctx ended in the place of the error that this brought about.
+// ended returns err, or the cause of ctx if that has ended, since that brought err about.
 func ended(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() != nil {
 		return context.Cause(ctx)

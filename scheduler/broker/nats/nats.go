@@ -113,9 +113,9 @@ func nextOfEach(messages []stream.Message, kept []bool) (turn []int) {
 	return turn
 }
 
-// publishBatch publishes all of messages, and notes that they are kept, or none. It keeps
-// none where the JetStream stream has no batches, or refuses this one; what was wrong with
-// it is seen when its messages are published singly.
+// publishBatch publishes messages as one batch, and notes that all are kept, or none. None
+// is kept where the JetStream stream takes no batches or refuses this one; the reason is
+// seen when its messages are published singly.
 func (n *client) publishBatch(ctx context.Context, messages []stream.Message, kept []bool) error {
 	id := rand.Text()
 	batch := slices.Clone(messages)
@@ -131,7 +131,7 @@ func (n *client) publishBatch(ctx context.Context, messages []stream.Message, ke
 	if err != nil {
 		return err
 	}
-	if begun := answers[0]; !begun.empty { // an older server keeps it as any other, and says so
+	if begun := answers[0]; !begun.empty { // an older server keeps the message as any other, and answers so
 		n.conn.noBatches = begun.Seq > 0 || begun.Error != nil && begun.Error.ErrCode == batchesDisabled
 		return nil
 	}
@@ -146,8 +146,8 @@ func (n *client) publishBatch(ctx context.Context, messages []stream.Message, ke
 	return nil
 }
 
-// ask publishes messages, and waits for an answer to each of the last count of them. With
-// an error some of the answers may be missing.
+// ask publishes messages, and waits for the answers to the last count of them. With an
+// error some of the answers may be missing.
 func (n *client) ask(ctx context.Context, messages []stream.Message, count int) ([]*answer, error) {
 	patient, cancel := context.WithTimeoutCause(ctx, broker.MaxSilence, broker.ErrSilent)
 	defer cancel()
@@ -202,8 +202,8 @@ type answer struct {
 		Description string `json:"description"`
 	} `json:"error"`
 
-	empty    bool // a part of a batch has come
-	noStream bool // nobody takes the subject
+	empty    bool // the server got a part of a batch
+	noStream bool // no JetStream stream takes the subject
 }
 
 // Error codes of JetStream.
@@ -244,7 +244,7 @@ func (n *client) refusal(a *answer) error {
 	return &stream.BrokerError{Text: app.Textf("JetStream refuses the message: %[1]s", "JetStream từ chối tin: %[1]s", said)}
 }
 
-// understand says for people what a server said by -ERR.
+// understand explains an -ERR of a server to people.
 func (n *client) understand(said string) error {
 	switch lower := strings.ToLower(said); {
 	case strings.HasPrefix(lower, "permissions violation for subscription"):
