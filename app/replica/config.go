@@ -19,27 +19,27 @@ import (
 	"baoco/app/pattern"
 )
 
-// Config is what Litestream needs to carry a database to a place. Kept beside the
-// database, it is the fact that a replica is set up.
+// Config is what Litestream needs to copy a database to a place. A replica is set up if
+// its configuration lies beside the database.
 type Config struct {
 	Database    string // absolute
 	Place       Place
 	Credentials Credentials
-	Epoch       int64  // the server's own: what an older server writes lies elsewhere
+	Epoch       int64  // the server's own: an older server writes elsewhere
 	Program     string // the absolute path of Litestream; not needed to read a replica
 }
 
 // ConfigPath is where the configuration of a database's replica lies.
 func ConfigPath(database string) string { return database + ".litestream.yml" }
 
-// StatePath is the directory in which Litestream keeps what it knows of a database. A
+// StatePath is the directory in which Litestream keeps its state of a database. A
 // restore sets it aside with the database.
 func StatePath(database string) string {
 	return filepath.Join(filepath.Dir(database), "."+filepath.Base(database)+"-litestream")
 }
 
-// metaPath is the part of StatePath for this place and epoch: what Litestream knows of
-// one replica says nothing about another.
+// metaPath is the part of StatePath for this place and epoch: each replica has a state of
+// its own.
 func (c Config) metaPath() string {
 	sum := sha256.Sum256(fmt.Appendln(nil, c.Place, c.Epoch))
 	return filepath.Join(StatePath(c.Database), hex.EncodeToString(sum[:4]))
@@ -50,9 +50,9 @@ func EpochDir(epoch int64) string { return fmt.Sprintf("epoch-%06d", epoch) }
 
 const MaxEpoch = 999999
 
-// Of Litestream's settings these are not its own defaults.
+// These settings of Litestream differ from its defaults.
 const (
-	syncInterval      = "1s" // of copying to the place, and of looking at the log
+	syncInterval      = "1s" // between copies to the place, and between looks at the write-ahead log
 	snapshotInterval  = "24h"
 	snapshotRetention = "72h"
 )
@@ -116,7 +116,7 @@ func (c Config) encode() ([]byte, error) {
 	return append([]byte(configHead+c.Program+"\n"), text...), err
 }
 
-// check refuses what Litestream would read as something else.
+// check refuses a configuration that Litestream would understand differently.
 func (c Config) check() error {
 	switch name := c.Database; {
 	case !filepath.IsAbs(name) || filepath.Clean(name) != name || !utf8.ValidString(name) || strings.ContainsAny(name, "?#%") ||
@@ -130,8 +130,8 @@ func (c Config) check() error {
 	return c.Credentials.Check(c.Place)
 }
 
-// Write keeps the configuration beside the database, readable by the database's owner
-// alone. What was there is replaced in one step.
+// Write writes the configuration beside the database, readable by the database's owner
+// alone. It replaces an older one in one step.
 func (c Config) Write() error {
 	text, err := c.encode()
 	if err != nil {
@@ -180,7 +180,7 @@ func decodeConfig(text string) (c Config, err error) {
 	program, file, _ := strings.Cut(rest, "\n")
 	decoder := json.NewDecoder(strings.NewReader(file))
 	decoder.DisallowUnknownFields()
-	// What has a name twice, or something after its end, isn't valid.
+	// JSON with a name twice, or with text after its end, isn't valid.
 	if !made || !jsontext.Value(file).IsValid() || decoder.Decode(&f) != nil {
 		return c, errors.New("this baoco didn't write it") // an error of JSON could repeat secrets
 	}

@@ -60,7 +60,7 @@ func ReadCredentials(file string) (c Credentials, err error) {
 	return c, nil
 }
 
-// Check says what the credentials lack for a place, or have too much.
+// Check says which credentials are missing for a place, or are too many.
 func (c Credentials) Check(p Place) error {
 	switch p.Scheme {
 	case File:
@@ -100,8 +100,8 @@ func (c Credentials) checkSFTP(p Place) error {
 }
 
 // ReadPassphrase reads a passphrase from a file that its owner alone can read, without
-// the white space around it. Letters with marks are the same however they were typed: as
-// one character or as several.
+// the white space around it. A letter with marks may be typed as one character or as
+// several.
 func ReadPassphrase(file string) (string, error) {
 	text, err := readPrivate(file, maxKey)
 	text = norm.NFC.String(strings.TrimSpace(text))
@@ -111,8 +111,8 @@ func ReadPassphrase(file string) (string, error) {
 	return text, err
 }
 
-// readPrivate reads a file that holds a secret, and refuses one that others than its
-// owner can read.
+// readPrivate reads a file that holds a secret, and refuses one that anybody but its owner
+// can read.
 func readPrivate(file string, most int64) (string, error) {
 	f, err := os.Open(file)
 	if err != nil {

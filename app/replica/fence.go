@@ -15,19 +15,19 @@ import (
 )
 
 // The fence keeps two servers from serving the same shop. Beside the replica lies one
-// small object for each epoch, made exclusively: whoever makes the next one is the
-// server from then on. A server that finds an epoch above its own stops. One that
-// can't reach the place goes on, because a shop can skip what it gets twice, but not
-// know what it never got. So nothing takes over by itself.
+// small object for each epoch, made exclusively: the machine that makes the next one is
+// the server from then on. A server that finds an epoch above its own stops. A server
+// that can't reach the place continues: a shop can skip a delivery that comes twice, but
+// it doesn't know of one that never came. So no machine takes over by itself.
 
 // Epoch is the time in which one server serves a database and writes its replica. Its
-// number stands in the name of its object. What the object says is for people, and
-// missing where it can't be read: whoever made the name has taken the epoch.
+// number is in the name of its object: the machine that made the object has the epoch.
+// The content is for people; the fields are empty if it can't be read.
 type Epoch struct {
 	Number int64     `json:"epoch"`
 	Host   string    `json:"host"` // the machine that took it
 	At     time.Time `json:"at"`
-	Mark   string    `json:"mark"` // tells the same epoch of two machines apart
+	Mark   string    `json:"mark"` // random: two machines may try to take the same epoch
 }
 
 // NewEpoch is an epoch that a machine wants to take.
@@ -47,8 +47,8 @@ var epochName = pattern.Lazy(`^epochs/([0-9]{6})\.json$`)
 
 func epochObject(number int64) string { return fmt.Sprintf("%s/%06d.json", epochsDir, number) }
 
-// Take makes an epoch this machine's. An answer that was lost on its way isn't taken
-// for another server's epoch: the mark tells.
+// Take takes an epoch for this machine. If the place's answer was lost, the mark shows that
+// the epoch is this machine's.
 func (e Epoch) Take(ctx context.Context, o Objects) error {
 	text, err := json.Marshal(e)
 	if err != nil {
@@ -75,8 +75,8 @@ func (e Epoch) String() string {
 	return fmt.Sprintf("epoch %d was taken at %s by %s", e.Number, e.At.Format(time.RFC3339), e.Host)
 }
 
-// EpochAfter returns the epoch after that of a number, if there is one: then another
-// server has taken over. It costs one request where there is none.
+// EpochAfter returns the epoch number+1 if it is taken: then another server has taken
+// over. It makes one request.
 func EpochAfter(ctx context.Context, o Objects, number int64) (e Epoch, taken bool, err error) {
 	e, err = readEpoch(ctx, o, number+1)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -122,7 +122,7 @@ type Copy struct {
 	Newest  time.Time // when it was last written to, by the clock of the place
 }
 
-// CopyOf looks at the copy of an epoch. One without objects is none.
+// CopyOf looks at the copy of an epoch. Without objects there is no copy.
 func CopyOf(ctx context.Context, o Objects, epoch int64) (c Copy, err error) {
 	look, err := LookAt(ctx, o, epoch)
 	return Copy{Epoch: epoch, Objects: len(look.objects), Newest: look.Newest}, err
@@ -153,8 +153,8 @@ func EpochTime(ctx context.Context, o Objects, number int64) (time.Time, error) 
 	return time.Time{}, errors.Join(err, fmt.Errorf("%s is gone", epochObject(number)))
 }
 
-// TryExclusive refuses a place that doesn't keep one of two writers out: a bucket whose
-// service ignores If-None-Match. The object stays: nothing here removes any.
+// TryExclusive refuses a place where two writers can create the same object: a bucket
+// whose service ignores If-None-Match. Its object stays: baoco removes no object.
 func TryExclusive(ctx context.Context, o Objects, now time.Time) error {
 	name := path.Join("tried", now.UTC().Format("20060102T150405Z")+"-"+rand.Text()[:8])
 	if err := o.Create(ctx, name, []byte("baoco tried this place\n")); err != nil {

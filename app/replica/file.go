@@ -17,7 +17,7 @@ func (d directory) path(name string) string {
 	return filepath.Join(string(d), filepath.FromSlash(name))
 }
 
-// Get reads files only: to open a pipe would wait for whoever writes to it.
+// Get reads regular files only: to open a pipe would wait until somebody writes to it.
 func (d directory) Get(_ context.Context, name string) ([]byte, error) {
 	info, err := os.Stat(d.path(name))
 	if err == nil && !info.Mode().IsRegular() {

@@ -22,8 +22,8 @@ import (
 // Program is a Litestream that may be used.
 type Program struct {
 	Path    string // absolute
-	Version string // as it says it: v0.5.18
-	Urgent  bool   // it gets what the machine has; else it works at low priority and on one core
+	Version string // as the program prints it: v0.5.18
+	Urgent  bool   // it may use the whole machine; otherwise it works at low priority and on one core
 }
 
 // ErrOldProgram says that a Litestream is too old, and why.
@@ -34,8 +34,8 @@ var oldest = [3]int{0, 5, 17}
 
 var versionText = pattern.Lazy(`^v?([0-9]{1,5})\.([0-9]{1,5})\.([0-9]{1,5})(\S*)$`)
 
-// FindProgram looks at the Litestream at a path, or of that name in PATH. Those that
-// say no version, or one before a release, are refused like the old ones.
+// FindProgram finds the Litestream at a path, or litestream in PATH. It refuses old
+// versions, versions before a release, and programs that print no version.
 func FindProgram(ctx context.Context, path string) (Program, error) {
 	found, err := exec.LookPath(cmp.Or(path, "litestream"))
 	if err != nil {
@@ -86,7 +86,7 @@ func (p Program) Restore(ctx context.Context, c Config, to string) error {
 		return err
 	}
 	if !p.Urgent {
-		defer flushing(to + ".tmp")() // by this name Litestream writes it
+		defer flushing(to + ".tmp")() // Litestream writes under this name
 	}
 	_, err = p.run(ctx, config, "restore", "-config", "/dev/stdin", "-no-expand-env", "-o", to, c.Database)
 	return err
@@ -94,8 +94,8 @@ func (p Program) Restore(ctx context.Context, c Config, to string) error {
 
 const flushEvery = 200 * time.Millisecond
 
-// flushing brings a file that grows to the disk bit by bit, until it is ended. Litestream
-// does so once at the end, and all commits of the server wait for that: 1.4 s at 1 GB.
+// flushing syncs a growing file again and again until end is called. Litestream syncs it
+// once, when it is complete, and all commits of the server wait for that: 1.4 s at 1 GB.
 func flushing(name string) (end func()) {
 	ended, done := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -109,7 +109,7 @@ func flushing(name string) (end func()) {
 			case <-tick.C:
 			}
 			if f, err := os.Open(name); err == nil {
-				_ = errors.Join(f.Sync(), f.Close()) // Litestream syncs it once more, and fails where that fails
+				_ = errors.Join(f.Sync(), f.Close()) // Litestream syncs the file once more, and reports the error
 			}
 		}
 	}()
@@ -119,7 +119,7 @@ func flushing(name string) (end func()) {
 	}
 }
 
-// Reach asks for the list of what a replica holds: the program can open the place.
+// Reach lists the replica with Litestream, which shows that it can open the place.
 func (p Program) Reach(ctx context.Context, c Config) error {
 	config, err := c.encode()
 	if err != nil {
@@ -160,8 +160,8 @@ func (p Program) run(ctx context.Context, config []byte, args ...string) (string
 	return out.String(), nil
 }
 
-// environment is what the program needs of this process's: no settings of its own,
-// and no credentials meant for others.
+// environment takes from this process what the program needs: no settings of Litestream,
+// and no credentials for other programs.
 func environment() []string {
 	list := []string{"GOMEMLIMIT=200MiB"}
 	for _, name := range []string{"PATH", "HOME", "TMPDIR", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR"} {

@@ -13,10 +13,10 @@ import (
 	"baoco/app/pattern"
 )
 
-// A look is a list of what Litestream has written: cheap enough for every half minute. What
-// it can't see, a check sees, which restores the copy.
+// A look lists the objects that Litestream has written, which is cheap enough for every
+// half minute. A check restores the copy, and so sees more.
 
-// Look is what a look found.
+// Look is the result of a look.
 type Look struct {
 	Newest  time.Time // when the copy was last written to, by the clock of the place
 	objects map[string]Object
@@ -42,7 +42,7 @@ func LookAt(ctx context.Context, o Objects, epoch int64) (l Look, err error) {
 // Empty reports whether Litestream has written nothing yet.
 func (l Look) Empty() bool { return len(l.objects) == 0 }
 
-// News reports whether something was written since the look before.
+// News reports whether new objects were written since the look before.
 func (l Look) News(before Look) bool {
 	for name := range l.objects {
 		if _, known := before.objects[name]; !known {
@@ -52,9 +52,9 @@ func (l Look) News(before Look) bool {
 	return false
 }
 
-// Odd says why a copy must be restored to know whether it is good; nil: it looks as one
-// that Litestream has written. An object never changes, and from the first transaction
-// of the file to its last there is no gap. before is the look before.
+// Odd says why only a restore can show whether a copy is good; nil: its list looks right:
+// objects never change, and there is no gap between the file's first transaction and its
+// last. before is the look before.
 func (l Look) Odd(before Look) error {
 	for name, object := range l.objects {
 		if was, known := before.objects[name]; known && (was.Size != object.Size || was.Tag != object.Tag) {

@@ -10,7 +10,7 @@ import (
 // Objects are the files of a place: those of Litestream, and the few that baoco keeps
 // beside them. Names are relative to the place, with slashes.
 type Objects interface {
-	// Get reads an object. The error is fs.ErrNotExist where there is none.
+	// Get reads an object. The error is fs.ErrNotExist if the object doesn't exist.
 	Get(ctx context.Context, name string) ([]byte, error)
 	// Create writes a new object whole. Of several that create the same name at the
 	// same time one succeeds; the error of the others is fs.ErrExist.
@@ -27,9 +27,8 @@ type Objects interface {
 type Object struct {
 	Name string // relative to the place
 	Size int64
-	// Modified is when the object was written or, where files are what a place has, when
-	// its directory was last changed: Litestream dates its files itself, and this is by the
-	// clock of the place.
+	// Modified is when the object was written, by the clock of the place. For a file it is
+	// when its directory was last changed, since Litestream sets the times of files itself.
 	Modified time.Time
 	Tag      string // changes with the content
 }

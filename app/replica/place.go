@@ -1,5 +1,6 @@
-// Package replica is the outside world of a replica: where it lies, the program
-// Litestream that carries it there, and the objects beside it.
+// Package replica is the outside world of a replica: the place where it lies (place.go), the
+// program Litestream that writes it there (litestream.go), and the objects beside it
+// (objects.go; fence.go says which server may serve).
 package replica
 
 import (
@@ -123,11 +124,12 @@ func (p Place) s3(u *url.URL, query url.Values) (Place, error) {
 	case p.Endpoint != "" && !goodEndpoint(p.Endpoint):
 		return Place{}, fmt.Errorf("the endpoint of an S3 place is https:// and a host, without a path; http:// only in your own network")
 	}
-	p.Region = cmp.Or(p.Region, "us-east-1") // what most other services take for any
+	p.Region = cmp.Or(p.Region, "us-east-1") // most services other than AWS take this for any region
 	return p, nil
 }
 
-// goodEndpoint says whether data may go to a URL: encrypted, or within the own network.
+// goodEndpoint reports whether data may be sent to a URL: it is encrypted, or in a private
+// network.
 func goodEndpoint(text string) bool {
 	u, err := url.Parse(text)
 	if err != nil || u.Hostname() == "" || u.User != nil || u.Path != "" || u.RawQuery != "" || u.Fragment != "" {

@@ -19,9 +19,9 @@ import (
 	"time"
 )
 
-// bucket is a place in a bucket of a service with the interface of S3. Only what
-// baoco needs of that interface is here: an object is read, written and listed, each
-// request signed (AWS Signature Version 4).
+// bucket is a place in a bucket of a service with the interface of S3. It uses only a part
+// of that interface: objects are read, written and listed, and each request is signed (AWS
+// Signature Version 4).
 type bucket struct {
 	place  Place
 	secret Credentials
@@ -47,7 +47,7 @@ func (b *bucket) Get(ctx context.Context, name string) (data []byte, err error) 
 	return data, err
 }
 
-// Create relies on If-None-Match, which a service may not know: setup tries it.
+// Create relies on If-None-Match, which a service may not know: TryExclusive tries it.
 func (b *bucket) Create(ctx context.Context, name string, data []byte) error {
 	return b.do(ctx, objectCall{method: http.MethodPut, key: b.key(name), data: data, isNew: true}, nil)
 }
@@ -128,10 +128,10 @@ type objectCall struct {
 	method, key string
 	query       url.Values
 	data        []byte // of the object
-	isNew       bool   // fails with fs.ErrExist where there is such an object
+	isNew       bool   // the call fails with fs.ErrExist if the object exists
 }
 
-// do makes a signed request, and has read take the body of an answer of success.
+// do makes a signed request, and calls read with the body if it succeeds.
 func (b *bucket) do(ctx context.Context, call objectCall, read func(io.Reader) error) error {
 	r, err := http.NewRequestWithContext(ctx, call.method, b.url(call.key, call.query).String(), bytes.NewReader(call.data))
 	if err != nil {
@@ -157,10 +157,10 @@ func (b *bucket) do(ctx context.Context, call objectCall, read func(io.Reader) e
 	return bucketError(response)
 }
 
-// bucketError reads what a service says of a failure.
+// bucketError reads the error in an answer.
 func bucketError(response *http.Response) error {
 	var fault struct{ Code string }
-	_ = xml.NewDecoder(io.LimitReader(response.Body, maxObject)).Decode(&fault) // without it the status says it
+	_ = xml.NewDecoder(io.LimitReader(response.Body, maxObject)).Decode(&fault) // where it can't be read, the status is enough
 	if response.StatusCode == http.StatusNotFound && fault.Code != "NoSuchBucket" {
 		return fs.ErrNotExist
 	}
@@ -171,8 +171,8 @@ func bucketError(response *http.Response) error {
 	return err
 }
 
-// sign signs a request with AWS Signature Version 4: the headers host, x-amz-*, and
-// those of conditions, the query and the body.
+// sign signs a request with AWS Signature Version 4: all of its headers, the query and the
+// body.
 func sign(r *http.Request, body []byte, c Credentials, region string, now time.Time) {
 	at := now.UTC().Format("20060102T150405Z")
 	digest := sha256Hex(body)
@@ -211,8 +211,7 @@ func sha256Hex(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// escapePath escapes a path as the signature wants it: all but letters, digits and
-// -._~/.
+// escapePath escapes a path as the signature demands: all but letters, digits and -._~/.
 func escapePath(path string) string {
 	return strings.NewReplacer("+", "%20", "%2F", "/").Replace(url.QueryEscape(path))
 }

@@ -18,17 +18,17 @@ import (
 // by a passphrase. A copy without its key can neither sign nor call anybody.
 const SealedKey = "key.sealed"
 
-// MinPassphrase is how many letters a passphrase has at least. Whoever reads the place
-// can try as many as they like.
+// MinPassphrase is how many letters a passphrase has at least. Somebody who can read the
+// place can try any number of passphrases.
 const MinPassphrase = 16
 
 const maxKey = 4 << 10
 
-// ErrPassphrase says that a sealed key isn't opened by a passphrase.
+// ErrPassphrase says that a passphrase doesn't open a sealed key.
 var ErrPassphrase = errors.New("the passphrase does not open the sealed key")
 
-// sealedKey is the text of the object. Its format decides the parameters of Argon2id:
-// those of the object itself could take the whole machine.
+// sealedKey is the content of the object. Its format fixes the parameters of Argon2id:
+// parameters that the object names could take all memory of the machine.
 type sealedKey struct {
 	Format int    `json:"format"`
 	KeyID  string `json:"key_id"` // of the key inside, see KeyID
@@ -39,8 +39,8 @@ type sealedKey struct {
 // keyFormat is Argon2id with 64 MiB, 8 passes and 2 lanes, and AES-256-GCM.
 const keyFormat = 1
 
-// KeyMemory is how many KiB it takes to seal and open a key. Tests of what isn't the cost of
-// that have less, and then open only keys that they sealed.
+// KeyMemory is how many KiB it takes to seal and open a key. Tests of other subjects use
+// less, and then open only keys that they sealed.
 var KeyMemory uint32 = 64 << 10
 
 func passphraseCipher(passphrase string, salt []byte) (cipher.AEAD, error) {
@@ -91,8 +91,8 @@ func SealedKeyID(text []byte) (string, error) {
 	return k.KeyID, err
 }
 
-// OpenKey opens a sealed key: the content of a key file. The error is ErrPassphrase
-// where the passphrase is another, or the object was changed.
+// OpenKey opens a sealed key and returns the content of a key file. The error is
+// ErrPassphrase if the passphrase is wrong, or the object was changed.
 func OpenKey(text []byte, passphrase string) ([]byte, error) {
 	k, err := readSealedKey(text)
 	if err != nil {

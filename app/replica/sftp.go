@@ -17,8 +17,8 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// server is a place on an SFTP server. Its connection has a deadline that every request
-// moves: one that nobody uses ends, and the next request makes another.
+// server is a place on an SFTP server. Every request moves the deadline of the connection:
+// an unused connection expires, and the next request opens another.
 type server struct {
 	place  Place
 	secret Credentials
@@ -97,7 +97,7 @@ func sshConfig(p Place, c Credentials) (*ssh.ClientConfig, error) {
 	return config, nil
 }
 
-// hostKeyAlgorithms asks the server for the key that is known, where it has several.
+// hostKeyAlgorithms has a server with several keys show the one that the credentials name.
 func hostKeyAlgorithms(kind string) []string {
 	if kind == ssh.KeyAlgoRSA {
 		return []string{ssh.KeyAlgoRSASHA512, ssh.KeyAlgoRSASHA256}
@@ -110,7 +110,7 @@ func (s *server) do(ctx context.Context, request func() error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if time.Until(s.until) < objectTime/4 {
-		_ = s.Close() // it may have ended already
+		_ = s.Close() // the connection may be closed already
 		if err := s.connect(ctx); err != nil {
 			return err
 		}
@@ -142,8 +142,8 @@ func (s *server) Get(ctx context.Context, name string) (data []byte, err error) 
 	return data, err
 }
 
-// Create writes a draft and links it to its name: a link fails where the name is
-// taken. Servers without links get the name made exclusively and written in place.
+// Create writes a draft and links it to its name: a link fails if the name is taken. On
+// servers without links it creates the name exclusively and writes there.
 func (s *server) Create(ctx context.Context, name string, data []byte) error {
 	return s.do(ctx, func() error {
 		_, links := s.client.HasExtension("hardlink@openssh.com")
@@ -233,9 +233,9 @@ func (s *server) List(ctx context.Context, dir string) (list []Object, err error
 	return list, err
 }
 
-// Close ends the connection at once.
+// Close closes the connection at once.
 func (s *server) Close() error {
 	err := s.conn.Close()
-	_ = s.client.Close() // its connection has gone
+	_ = s.client.Close() // fails: its connection is closed
 	return err
 }
