@@ -90,10 +90,10 @@ type WebhookBacklog struct {
 	WebhookID int64
 	Due       bool
 	NextDue   time.Time // the first due time of a retry after now; zero: none
-	LastDue   time.Time // the last due time of a retry; zero: there is none
+	LastDue   time.Time // the last due time of a retry; zero: none
 }
 
-// Settle records the result of an attempt and gives the history record.
+// Settle records the result of an attempt and returns the history record.
 func (s *Service) Settle(ctx context.Context, o Outgoing, r Result) (Attempt, error) {
 	next := o.Delivery.Attempted(r.OK(), s.config.Schedule, r.EndedAt())
 	made, err := s.store.Settle(ctx, Attempt{
@@ -106,8 +106,8 @@ func (s *Service) Settle(ctx context.Context, o Outgoing, r Result) (Attempt, er
 }
 
 // TestWebhook sends one signed test request, even to a webhook that isn't
-// active, and gives its history record. CodeUnavailable where this machine
-// lacks something for the attempt.
+// active, and returns its history record. It fails with CodeUnavailable where this
+// machine is short of something for the attempt.
 func (s *Service) TestWebhook(ctx context.Context, accountID, webhookID int64, now time.Time) (Attempt, error) {
 	code, err := s.ledger.SampleCode(ctx, accountID)
 	if err != nil {
@@ -117,7 +117,7 @@ func (s *Service) TestWebhook(ctx context.Context, accountID, webhookID int64, n
 	if err != nil {
 		return Attempt{}, err
 	}
-	// The result is recorded even if the caller hangs up meanwhile.
+	// The result is recorded even if the caller disconnects meanwhile.
 	ctx = context.WithoutCancel(ctx)
 	result := s.config.Send(ctx, o)
 	if result.Error == ErrorShortage {
@@ -126,7 +126,7 @@ func (s *Service) TestWebhook(ctx context.Context, accountID, webhookID int64, n
 	return s.Settle(ctx, o, result)
 }
 
-// SamplePayload is a made-up transaction for whoever takes that type.
+// SamplePayload is a made-up transaction for a webhook of that type.
 func SamplePayload(takes WebhookType, code app.PaymentCode, now time.Time, zone *time.Location) Payload {
 	direction := app.In
 	if takes == WebhookOut {
@@ -153,15 +153,15 @@ type Latest struct {
 	Duration   time.Duration
 }
 
-// NewestIDs are the highest ids in the file, of all accounts. Whatever is new
-// has a higher id. In a context with a limit they are those of the last transactions
-// that it shows, and of their deliveries.
+// NewestIDs are the highest ids in the file, of all accounts: a new row has a higher
+// id. In a context with a limit they are those of the last transactions that the limit
+// shows, and of their deliveries.
 type NewestIDs struct {
 	TransactionID, AttemptID, InboundEventID int64
 	DeliveryID                               int64
 	PaymentChanges                           int64 // of payment requests, beside those that new transactions make
 	Removals                                 int64 // of transactions of imports that were undone; 0 in a context with a limit
-	StreamState                              int64 // another one when a stream has sent something, or begins or ends to fail
+	StreamState                              int64 // changes when a stream has sent something, begins to fail or works again
 }
 
 // DeliveriesOf lists the deliveries of transactions by transaction id.
@@ -178,8 +178,8 @@ func (s *Service) DeliveriesOf(ctx context.Context, accountID int64, transaction
 type DueFilter struct {
 	WebhookID int64
 	Retries   bool    // false: first attempts, which are due whatever the clock says
-	Skip      []int64 // not these
-	Limit     int     // at most so many
+	Skip      []int64 // ids of deliveries that are left out
+	Limit     int     // how many are returned at most
 }
 
 // Pending is a pending delivery with its webhook and its last attempt,
@@ -189,8 +189,8 @@ type Pending struct {
 	Paused bool // the webhook is switched off; nothing is sent until it is on
 	// SecretLost says that nothing is sent until the webhook's secret is rotated.
 	SecretLost bool
-	// Shortage is what this machine lacks for the next attempt; empty: nothing.
-	// The attempt is made as soon as it is there.
+	// Shortage is what this machine is short of for the next attempt; empty: nothing.
+	// The attempt is made when the shortage ends.
 	Shortage app.Text
 	Payload  Payload
 }
@@ -236,10 +236,10 @@ type AttemptDetails struct {
 	Resigned bool
 }
 
-// DeliveryDetails reads one delivery; CodeNotFound where there is none. The
+// DeliveryDetails reads one delivery; CodeNotFound if it doesn't exist. The
 // requests name userAgent, although another version may have made the attempts.
-// The result holds no secrets, and so the URLs of requests are without a query
-// that baoco adds.
+// The result holds no secrets, so the URLs of requests are without the query that
+// baoco adds.
 func (s *Service) DeliveryDetails(ctx context.Context, accountID, id int64, userAgent string, now time.Time) (Details, error) {
 	facts, err := s.store.DeliveryFacts(ctx, accountID, id)
 	if err != nil {
@@ -306,8 +306,8 @@ func (o Outgoing) Request(userAgent string, now time.Time) Request {
 	return Request{URL: address, Body: body, Headers: append(SignedHeaders(userAgent, id, all, now, body), o.Headers...)}
 }
 
-// shown is the request for people to see: without a query that baoco adds, and without the
-// values of headers that are secrets.
+// shown is the request as people see it: without the query that baoco adds, and without
+// the values of headers that are secret.
 func (o Outgoing) shown(userAgent string, now time.Time) Request {
 	r := o.Request(userAgent, now)
 	r.URL = o.URL

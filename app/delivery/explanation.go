@@ -14,7 +14,7 @@ import (
 )
 
 // explanations.tsv says why an attempt failed and what to do next: by the class of the error or
-// the status of the answer, and by the cause, where none stands for all others.
+// the status of the answer, and by the cause. A line without a cause is for all other causes.
 //
 //go:embed explanations.tsv
 var explanationsTSV string
@@ -30,7 +30,7 @@ var explanations = sync.OnceValue(func() map[failure]app.Text {
 	return texts
 })
 
-// explain is an explanation with what is put into it.
+// explain returns an explanation with the inserted values.
 func explain(what, cause string, inserted ...any) app.Text {
 	text := explanations()[failure{what, cause}]
 	return app.Textf(text.EN, text.VI, inserted...)
@@ -67,8 +67,8 @@ var shortages = map[Cause]app.Text{
 	CausePorts:  {EN: "waiting: baoco’s server has no free network ports", VI: "đang chờ: máy chủ chạy baoco hết cổng mạng"},
 }
 
-// Shortage says in a few words what this machine lacks for an attempt; empty
-// for other causes.
+// Shortage says in a few words what this machine is short of for an attempt; it is
+// empty for other causes.
 func (c Cause) Shortage() app.Text { return shortages[c] }
 
 // explainRedirect explains a redirect; of the target it shows what shownURL
@@ -120,8 +120,8 @@ func explainBlocked(detail string) app.Text {
 	return explain("blocked_address", "private", addr, setting)
 }
 
-// explainStatus says what an answer other than 200 means in practice. 200 is that of a webhook of
-// WebhookSheet.
+// explainStatus says what the status of a failed attempt means in practice. 200 is a failure of
+// WebhookSheet only.
 func explainStatus(status int) app.Text {
 	if text, found := explanations()[failure{what: strconv.Itoa(status)}]; found {
 		return text

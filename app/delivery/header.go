@@ -8,7 +8,7 @@ import (
 	"baoco/app"
 )
 
-// The own headers of a webhook are for a firewall or a password before the shop.
+// A webhook may have headers of its own, for a firewall or a password in front of the shop.
 const (
 	maxHeaders     = 5
 	maxHeaderName  = 100
@@ -17,7 +17,7 @@ const (
 
 var headerName = regexp.MustCompile(`^[A-Za-z0-9-]+$`)
 
-// checkHeaders refuses headers that a call has already, or that say how it is sent.
+// checkHeaders refuses headers that baoco sends itself, or that say how a call is sent.
 func checkHeaders(kind WebhookKind, headers []Header) error {
 	var v app.Invalid
 	if len(headers) > maxHeaders {
@@ -41,7 +41,7 @@ func checkHeaders(kind WebhookKind, headers []Header) error {
 	return v.Err()
 }
 
-// ownHeader reports whether a header, in lower case, is of baoco or of the connection.
+// ownHeader reports whether a header, in lower case, is set by baoco or by the connection.
 func ownHeader(name string) bool {
 	if slices.ContainsFunc([]string{"content-", "webhook-", "x-webhook-", "x-sepay-", "proxy", "sec-"},
 		func(prefix string) bool { return strings.HasPrefix(name, prefix) }) {

@@ -19,7 +19,7 @@ type WebhookHealth struct {
 	Hours       [HealthHours]HourHealth // without tests; clock hours in UTC; the last is the present one
 	FailedInRow int64                   // attempts since the last success, tests included
 	Retrying    int64                   // deliveries that failed so far and are tried again, up to CountedUpTo
-	RetryAt     time.Time               // when the first of them is; zero: there is none
+	RetryAt     time.Time               // when the first of these is tried again; zero: none
 	HistoryID   int64                   // of the last attempt; 0: none, or it was pruned
 	Last        Result                  // of the last attempt, without Body and Phases
 }
@@ -44,8 +44,7 @@ func (s *Service) WebhookHealths(ctx context.Context, accountID int64, now time.
 	return byID, err
 }
 
-// WebhookHealth reads the health of one webhook; CodeNotFound where there is
-// none.
+// WebhookHealth reads the health of one webhook; CodeNotFound if it doesn't exist.
 func (s *Service) WebhookHealth(ctx context.Context, accountID, webhookID int64, now time.Time) (WebhookHealth, error) {
 	list, err := s.store.WebhookHealth(ctx, accountID, webhookID, now)
 	return app.Find(list, err, func(WebhookHealth) bool { return true }, ErrNoWebhook)

@@ -30,8 +30,8 @@ const (
 	ErrorAnswer     ErrorClass = "answer" // of WebhookSepay: its body says that the shop failed
 	ErrorProtocol   ErrorClass = "protocol"
 	ErrorInternal   ErrorClass = "internal"
-	// ErrorShortage says that this machine lacked something for the attempt. It
-	// is neither counted nor recorded.
+	// ErrorShortage says that this machine was short of something for the attempt,
+	// which is neither counted nor recorded.
 	ErrorShortage ErrorClass = "shortage"
 )
 
@@ -40,7 +40,7 @@ type Cause string
 
 // The causes, by class. Other classes have none.
 const (
-	// timeout, and connection_reset after connect: the phase it fell into.
+	// timeout, and connection_reset after connect: the phase in which it happened.
 	CauseDNS      Cause = "dns"
 	CauseConnect  Cause = "connect"
 	CauseTLS      Cause = "tls"
@@ -70,7 +70,7 @@ const (
 	CauseMemory Cause = "memory"
 	CausePorts  Cause = "ports"
 
-	// none: the answer was that of a script that ran, or one that only SePay takes for a success
+	// no error: the answer of a script that ran, or one that only SePay takes for a success
 	CauseSheet Cause = "sheet"
 	CauseSepay Cause = "sepay"
 )
@@ -82,7 +82,7 @@ var causes = []Cause{
 	CauseHandshake, CauseFiles, CauseMemory, CausePorts, CauseSheet, CauseSepay,
 }
 
-// Detail is what is known of a failure beside its class.
+// Detail is what is known of a failure besides its class.
 type Detail struct {
 	Cause Cause  // empty: the class has none, or it isn't known
 	Text  string // of the system or of the receiver; empty: none
@@ -116,8 +116,7 @@ type Result struct {
 	Phases     Phases
 }
 
-// Phases is how long each part of an attempt took; zero where a part didn't
-// occur.
+// Phases is how long each part of an attempt took; zero: there was no such part.
 type Phases struct {
 	DNS, Connect, TLS, Wait time.Duration
 }
@@ -157,7 +156,7 @@ type HistoryFilter struct {
 	Page          app.Page
 }
 
-// HistoryRecord finds one attempt; CodeNotFound where there is none.
+// HistoryRecord finds one attempt; CodeNotFound if it doesn't exist.
 func (s *Service) HistoryRecord(ctx context.Context, accountID, id int64) (Attempt, error) {
 	list, _, err := s.History(ctx, accountID, HistoryFilter{ID: id, Page: app.Page{Number: 1, Size: 1}})
 	return app.Find(list, err, func(a Attempt) bool { return a.ID == id }, ErrNoHistory)
@@ -166,9 +165,8 @@ func (s *Service) HistoryRecord(ctx context.Context, accountID, id int64) (Attem
 // ErrNoHistory says that an id names no history record.
 var ErrNoHistory error = app.NotFound("There is no history record with this id.", "Không có bản ghi lịch sử với id này.")
 
-// Never pruned, however old: transactions and their totals, open items, and
-// deliveries. A finished delivery is a small row, and for as long as its
-// transaction exists it is the only proof that the shop was told, or was not.
-// Without it the page of the transaction would show nothing, the filter by
-// failed deliveries would miss it, and a replay could send again what a later
-// delivery had sent.
+// Transactions and their totals, open items, and deliveries are never pruned, however
+// old. A finished delivery is a small row, and as long as its transaction exists it is
+// the only proof that the shop was notified, or was not. Without it the page of the
+// transaction would show nothing, the filter by failed deliveries would miss it, and a
+// replay could send a transaction again that a later delivery had sent.

@@ -61,7 +61,7 @@ type RefusedResend struct {
 }
 
 // FailedDeliveries lists the first deliveries that ResendFailed would resend
-// now, at most most of them. more says that there are others.
+// now, at most most of them. more says that more are left.
 func (s *Service) FailedDeliveries(ctx context.Context, accountID int64, f Filter, most int) (list []Failed, more bool, err error) {
 	list, err = s.store.FailedDeliveries(ctx, accountID, f, most+1)
 	if len(list) > most {
@@ -128,7 +128,7 @@ type ReplayCreate struct {
 }
 
 // Replay resends the failed deliveries of a webhook as Store.Replay says, and
-// gives how many.
+// returns how many there were.
 func (s *Service) Replay(ctx context.Context, accountID int64, in ReplayCreate, now time.Time) (int, error) {
 	n, err := s.store.Replay(ctx, accountID, in, now)
 	if err == nil && n > 0 {
@@ -170,8 +170,8 @@ func (w Webhook) Sends() error {
 	return nil
 }
 
-// SendNow makes a pending delivery due at once. It is its next attempt, and the
-// schedule goes on from there. One that is due or in flight stays as it is.
+// SendNow makes a pending delivery due at once. Its next attempt is then made, and the
+// schedule continues after it. A delivery that is due or in flight stays as it is.
 func (s *Service) SendNow(ctx context.Context, accountID, deliveryID int64, key app.IdempotencyKey, now time.Time) error {
 	err := s.store.SendNow(ctx, accountID, deliveryID, key, now)
 	if err == nil {
@@ -180,8 +180,8 @@ func (s *Service) SendNow(ctx context.Context, accountID, deliveryID int64, key 
 	return err
 }
 
-// SendWaiting makes all pending deliveries of a webhook due at once, and gives how
-// many were not.
+// SendWaiting makes all pending deliveries of a webhook due at once, and returns how
+// many were not due before.
 func (s *Service) SendWaiting(ctx context.Context, accountID, webhookID int64, key app.IdempotencyKey, now time.Time) (int, error) {
 	n, err := s.store.SendWaiting(ctx, accountID, webhookID, key, now)
 	if err == nil {

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// PullRetries makes retries that wait for longer than the longest wait of the schedule
-// wait once more, from now on: the clock was ahead when their waits began. It returns
-// how many there were.
+// PullRetries corrects retries that are due later than the longest wait of the schedule
+// allows: the clock was ahead when their waits began. Their waits begin again now. It
+// returns how many there were.
 func (s *Service) PullRetries(ctx context.Context, now time.Time) (int64, error) {
 	return s.store.PullRetries(ctx, s.config.Schedule, now)
 }

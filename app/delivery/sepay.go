@@ -13,8 +13,8 @@ import (
 	"baoco/app/exactjson"
 )
 
-// A webhook of WebhookSepay calls a shop that was made for SePay: the same body, the same
-// way to prove who calls, and the same idea of when the shop took it.
+// A webhook of WebhookSepay calls a shop that was made for SePay: with the same body and
+// the same authentication, and with the same rule for when the shop took a delivery.
 
 // SepayAuth is how a call proves that it comes from here.
 type SepayAuth string
@@ -25,20 +25,20 @@ const (
 	SepayHMAC   SepayAuth = "hmac"   // X-SePay-Signature over X-SePay-Timestamp and the body
 )
 
-// Original is what SePay itself said of a transaction.
+// Original is what SePay itself sent about a transaction.
 type Original struct {
 	ID   int64  // SePay's; 0: another provider brought the transaction
-	Body []byte // of SePay's call, JSON or a form; nil: it isn't kept any more, or there was none
+	Body []byte // of SePay's call, JSON or a form; nil: it is no longer kept, or there was no call
 }
 
-// SePay numbers its transactions too. Ids of our own begin here, and those of tests after them, so
-// that none is the same as another: a shop skips an id that it knows. All fit into 32 bits.
+// SePay numbers its transactions too. Our own ids and those of tests begin at these numbers, so that
+// no id is used twice: a shop skips an id that it knows. All ids fit into 32 bits.
 const (
 	ownSepayIDs  = 1_000_000_000
 	testSepayIDs = 2_000_000_000
 )
 
-// ParseSepayID reads an id of SePay's that can be passed on. 07 and +7 are other ids than 7.
+// ParseSepayID reads an id of SePay's that can be passed on. It refuses 07 and +7, which differ from 7.
 func ParseSepayID(text string) (id int64, ok bool) {
 	id, err := strconv.ParseInt(text, 10, 64)
 	return id, err == nil && id > 0 && id < ownSepayIDs && strconv.FormatInt(id, 10) == text
@@ -88,7 +88,7 @@ type originalFields map[string]exactjson.Value
 
 func (o Original) fields() originalFields {
 	fields := originalFields{}
-	v, _ := exactjson.ParseFields(o.Body, maxOriginalValues) // of what can't be read nothing
+	v, _ := exactjson.ParseFields(o.Body, maxOriginalValues) // a body that can't be read has no fields
 	for _, m := range v.Members {
 		if _, has := fields[m.Key]; !has { // the first one counts, as it does where the call was read
 			fields[m.Key] = m.Value
@@ -105,8 +105,8 @@ func (f originalFields) text(key, otherwise string) string {
 	return otherwise
 }
 
-// literal is a field as SePay sent it, as JSON. In a form a number is a text, and what is
-// missing an empty one. A balance is one that every shop's program can hold.
+// literal is a field as SePay sent it, as JSON. In a form a number is a text, and a missing
+// value an empty text. A balance must fit into 64 bits, as every shop's program expects.
 func (f originalFields) literal(key, otherwise string) string {
 	v, has := f[key]
 	switch {
@@ -125,7 +125,7 @@ func (f originalFields) literal(key, otherwise string) string {
 }
 
 // sepayHeaders are the headers of a body that is sent at now. A shop made with Laravel says
-// why it refuses only where Accept asks for JSON, and redirects to its home page else.
+// why it refuses only if Accept asks for JSON; otherwise it redirects to its home page.
 func (o Outgoing) sepayHeaders(userAgent, key string, now time.Time, body []byte) []Header {
 	headers := []Header{{"Content-Type", "application/json"}, {"Accept", "application/json"}, {"User-Agent", userAgent}}
 	if o.Auth == SepayAPIKey {
@@ -146,8 +146,8 @@ func isSepayKey(text string) bool {
 }
 
 // sepayRefused reports whether the body of an answer says that the shop didn't take the
-// delivery: the first JSON in it is an object whose "success" is false or "false". Before it
-// a program may have written other text, as PHP writes its warnings; behind it too.
+// delivery: the first JSON in it is an object whose "success" is false or "false". A program
+// may write other text before and after the JSON, as PHP writes its warnings.
 func sepayRefused(body []byte) bool {
 	var said struct{ Success any }
 	first := json.NewDecoder(bytes.NewReader(body[max(0, bytes.IndexAny(body, "{[")):]))

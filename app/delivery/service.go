@@ -29,8 +29,8 @@ type Service struct {
 	zone    *time.Location
 	config  Config
 	ledger  *app.Service
-	courier atomic.Pointer[Courier] // nil: nothing is attempted in this process
-	counted func(Result)            // nil: nobody counts
+	courier atomic.Pointer[Courier] // nil: this process makes no attempts
+	counted func(Result)            // nil: attempts aren't counted
 }
 
 // NewService makes the use cases over a store.
@@ -43,28 +43,28 @@ func NewService(store Store, c Config, ledger *app.Service) *Service {
 
 // Courier makes the attempts of due deliveries.
 type Courier struct {
-	// Wake is told of new deliveries: the webhooks that got them, and
+	// Wake is called after new deliveries, with the webhooks that got them and
 	// Recording.Ready. It is called from any goroutine and must return quickly.
 	Wake func(webhookIDs []int64, ready []Outgoing)
-	// Sweep has it look for due deliveries of every webhook. It returns at once.
+	// Sweep starts a look for due deliveries of every webhook. It returns at once.
 	Sweep func()
 	// InFlight lists the deliveries that are being attempted, by webhook. The list is
 	// empty for a webhook of which an attempt has just ended.
 	InFlight func() map[int64][]int64
-	// Swept is when it last ended a look for due deliveries. It looks twice a
+	// Swept is when the last look for due deliveries ended. The courier looks twice a
 	// second.
 	Swept func() time.Time
-	// Shortage says what this machine lacks for the attempts of a webhook;
+	// Shortage says what this machine is short of for the attempts of a webhook;
 	// empty: nothing.
 	Shortage func(webhookID int64) Cause
 }
 
-// SetCourier names the courier. Without one the sweep of another process finds
+// SetCourier sets the courier. Without a courier the sweep of another process finds
 // the deliveries.
 func (s *Service) SetCourier(c Courier) { s.courier.Store(&c) }
 
-// CountAttempts has counted called with each attempt that was recorded. It must return at
-// once. It is set before the service is used.
+// CountAttempts has counted called with each attempt that was recorded. counted must return
+// at once, and is set before the service is used.
 func (s *Service) CountAttempts(counted func(Result)) { s.counted = counted }
 
 // Wake has the courier look at webhooks that got deliveries.
@@ -74,7 +74,7 @@ func (s *Service) Wake(webhookIDs []int64, ready []Outgoing) {
 	}
 }
 
-// shortageOf is what this machine lacks for a pending delivery.
+// shortageOf says what this machine is short of for a pending delivery.
 func (s *Service) shortageOf(d Delivery) app.Text {
 	c := s.courier.Load()
 	if c == nil || d.State != app.DeliveryPending {

@@ -77,13 +77,12 @@ type Payload struct {
 	TransferAmount    int64
 	Code              app.PaymentCode
 	PaymentRequest    app.PaymentState // without an ID: none
-	ReceivingNumber   string           // empty: none was named
+	ReceivingNumber   string           // empty: the transaction names none
 	Test              bool             // the body says that it is a test
 	TestID            int64            `json:",omitempty"` // of the delivery by which a test was sent first; 0: no test
 }
 
-// Payload is the content of all deliveries of the transaction. It never
-// changes.
+// PayloadOf is the content of all deliveries of a transaction. It never changes.
 func PayloadOf(t app.Transaction) Payload {
 	return Payload{
 		ID:                strconv.FormatInt(t.ID, 10),
@@ -197,7 +196,7 @@ func (p Payload) endBody(b []byte) []byte {
 	return append(b, `}]}`...)
 }
 
-// CallReference is what a receiver knows of a call; 0: not known.
+// CallReference names a call by the ids that its receiver knows; 0: not known.
 type CallReference struct {
 	WebhookID     int64
 	DeliveryID    int64

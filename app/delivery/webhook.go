@@ -95,10 +95,10 @@ type Webhook struct {
 	OverlapTo      time.Time // end of the rotation of its secret, see [Secrets]; zero: none
 	// ReceivingNumber is the one to which its transactions came; empty: all transactions.
 	ReceivingNumber string
-	// Silent says that it gets nothing: no bank account that it is limited to is linked any
-	// more, or none of them has its receiving number.
+	// Silent says that the webhook gets nothing: none of the bank accounts that it is limited
+	// to is still linked, or none of them has its receiving number.
 	Silent bool
-	// SecretLost says that the secret can't be opened, because its key is gone.
+	// SecretLost says that the secret can't be opened, because its key is lost.
 	// Deliveries wait until somebody rotates the secret.
 	SecretLost bool
 }
@@ -123,8 +123,8 @@ type Secrets struct {
 	ChangedAt time.Time // the last change by a person; zero: never
 }
 
-// At gives the secret of signature and checksum at now, and all secrets that
-// sign webhook-signature: that one is the first of them.
+// At returns the secret of signature and checksum at now, and all secrets that sign
+// webhook-signature; the first of these is the same secret.
 func (s Secrets) At(now time.Time) (signing string, all []string) {
 	switch {
 	case s.Next == "":
@@ -144,7 +144,7 @@ func (s Secrets) Rotated(next string, overlap time.Duration, now time.Time) Secr
 	return Secrets{Current: signing, Next: next, OverlapTo: now.Add(overlap), ChangedAt: now}
 }
 
-// SecretsChange says what the secrets of a webhook become, by what they are.
+// SecretsChange makes the new secrets of a webhook from its present ones.
 type SecretsChange struct {
 	Change func(Secrets) (Secrets, error)
 	Key    app.IdempotencyKey
@@ -164,29 +164,29 @@ type WebhookCreate struct {
 	Headers         []Header  // of its own
 	Auth            SepayAuth // of WebhookSepay
 	Secret          string    // one of NewSecret, of WebhookSepay one that the shop has; empty: one is made
-	// Key makes the creation safe to repeat: the second time gives the first
-	// webhook again, without its secret.
+	// Key makes the creation safe to repeat: the second time returns the first webhook
+	// again, without its secret.
 	Key app.IdempotencyKey
 }
 
-// Sealed is what of a new webhook is only kept sealed.
+// Sealed is the part of a new webhook that is kept encrypted.
 type Sealed struct {
 	Secret  string
 	Headers []Header
 }
 
-// WebhookUpdate changes what is not nil.
+// WebhookUpdate changes the fields that are not nil.
 type WebhookUpdate struct {
 	Name     *string
 	URL      *string
 	Type     *WebhookType
 	IsActive *bool // as [Service.ToggleWebhook] has it
-	// What a webhook gets counts for transactions that are recorded afterwards.
+	// These choose among the transactions that are recorded after the change.
 	BankAccountIDs  *[]int64  // empty: all
 	CodePrefixes    *[]string // empty: all
 	CodeOnly        *bool
 	ReceivingNumber *string   // empty: all
-	Headers         *[]Header // they replace those that it has
+	Headers         *[]Header // they replace all of its own headers
 }
 
 // CheckWebhook checks the fields of in, without looking at the storage.
@@ -221,7 +221,7 @@ func (s *Service) CheckWebhook(in WebhookCreate) error {
 const maxCodePrefixes = 20
 
 // SheetScript is the script that writes the deliveries of a webhook of WebhookSheet
-// into a sheet; it holds what secret lets in.
+// into a sheet; it takes only calls that carry a token of secret.
 func SheetScript(secret string, lang app.Lang) string {
 	return appsscript.Script(secret, appsscript.Texts{
 		Paste: app.Text{
@@ -246,8 +246,8 @@ func checkSheetURL(raw string) error {
 		"phải là URL ứng dụng web mà Google hiển thị sau khi bấm “Triển khai”: https://script.google.com/macros/s/…/exec")
 }
 
-// CreateWebhook makes an active webhook and gives its secret, which nobody sees
-// again. The secret is empty where in.Key was used before.
+// CreateWebhook makes an active webhook and returns its secret, which nobody sees
+// again. The secret is empty if in.Key was used before.
 func (s *Service) CreateWebhook(ctx context.Context, accountID int64, in WebhookCreate, now time.Time) (Webhook, string, error) {
 	if err := s.CheckWebhook(in); err != nil {
 		return Webhook{}, "", err
@@ -267,7 +267,7 @@ func (s *Service) CreateWebhook(ctx context.Context, accountID int64, in Webhook
 	return w, secret, err
 }
 
-// ordered is a list without repeats; nil where it is empty.
+// ordered sorts a list and removes repeats; nil if it is empty.
 func ordered[T cmp.Ordered](list []T) []T { return slices.Compact(slices.Sorted(slices.Values(list))) }
 
 // CheckWebhookUpdate checks the fields of u, without looking at the storage.
@@ -300,7 +300,7 @@ func (s *Service) CheckWebhookUpdate(u WebhookUpdate) error {
 	return v.Err()
 }
 
-// IsPlainHTTP reports whether deliveries to url travel unencrypted.
+// IsPlainHTTP reports whether deliveries to url are sent unencrypted.
 func IsPlainHTTP(url string) bool {
 	return len(url) > 7 && strings.EqualFold(url[:7], "http://")
 }
@@ -309,8 +309,8 @@ func IsPlainHTTP(url string) bool {
 var PlainHTTPWarning = app.Text{EN: "HTTPS is recommended: over http:// anybody on the way can read the transactions.",
 	VI: "Nên dùng HTTPS: với http://, người khác trên đường truyền có thể đọc được giao dịch."}
 
-// Warning is what is to be said of a webhook that was made or changed, after a space: that
-// it doesn't use HTTPS, or that it gets nothing, since no code is read that it waits for.
+// Warning is the warning about a webhook that was made or changed, after a space: that it
+// doesn't use HTTPS, or that it gets nothing, since no pattern reads the codes that it wants.
 func (s *Service) Warning(ctx context.Context, w Webhook) (warning app.Text, err error) {
 	add := func(t app.Text) { warning = app.Text{EN: warning.EN + " " + t.EN, VI: warning.VI + " " + t.VI} }
 	if IsPlainHTTP(w.URL) {
@@ -371,7 +371,7 @@ func (s *Service) UpdateWebhook(ctx context.Context, accountID, id int64, u Webh
 }
 
 // ToggleWebhook switches a webhook off, so that its pending deliveries wait, or
-// on, so that they go on.
+// on, so that they are sent.
 func (s *Service) ToggleWebhook(ctx context.Context, accountID, id int64, now time.Time) (Webhook, error) {
 	w, err := s.store.ToggleWebhook(ctx, accountID, id, now)
 	if err == nil && w.IsActive {
@@ -389,9 +389,9 @@ type SecretRotate struct {
 	Key     app.IdempotencyKey
 }
 
-// RotateSecret makes a new secret and gives it this once. During the overlap,
+// RotateSecret makes a new secret and returns it this once. During the overlap,
 // signature and checksum use the old secret, and webhook-signature has both.
-// Where in.Key was used before nothing changes and the result is empty.
+// If in.Key was used before, nothing changes and the result is empty.
 func (s *Service) RotateSecret(ctx context.Context, accountID, id int64, in SecretRotate, now time.Time) (string, error) {
 	if in.Overlap < 0 || in.Overlap > MaxOverlap {
 		return "", app.InvalidField("overlap_hours", "must be a whole number from 0 to 168", "phải là số nguyên từ 0 đến 168")
@@ -414,7 +414,7 @@ func (s *Service) RotateSecret(ctx context.Context, accountID, id int64, in Secr
 }
 
 // ActivateSecret ends the overlap of a rotation: only the new secret is valid
-// from now on. CodeConflict where no rotation is under way.
+// from now on. It fails with CodeConflict if no rotation is under way.
 func (s *Service) ActivateSecret(ctx context.Context, accountID, id int64, now time.Time) error {
 	_, err := s.store.ChangeSecrets(ctx, accountID, id, SecretsChange{Change: func(old Secrets) (Secrets, error) {
 		if old.Next == "" || !now.Before(old.OverlapTo) {
