@@ -1,5 +1,7 @@
-// Package wire is the little that the houses of web share: answers, the table of
-// HTTP statuses for errors, limits, ids, parameters, and the address of a client.
+// Package wire is what the houses of web share: answers and the table of HTTP statuses
+// for errors (answer.go), files (file.go), event streams (eventstream.go) and their feed
+// (feed.go), limits (limit.go), parameters (params.go), the request (request.go), its
+// client (client.go) and its connection (connection.go).
 package wire
 
 import (
@@ -49,7 +51,7 @@ func AcceptedLang(r *http.Request, otherwise app.Lang) app.Lang {
 	return app.AcceptedLang(strings.Join(r.Header.Values("Accept-Language"), ","), otherwise)
 }
 
-// ChosenLang is the language of a page: that of the address, of the browser, or otherwise.
+// ChosenLang is the language of a page: that of the URL, that of the browser, or otherwise.
 func ChosenLang(r *http.Request, otherwise app.Lang) app.Lang {
 	switch chosen := app.Lang(r.URL.Query().Get("lang")); chosen {
 	case app.English, app.Vietnamese:
@@ -58,7 +60,7 @@ func ChosenLang(r *http.Request, otherwise app.Lang) app.Lang {
 	return AcceptedLang(r, otherwise)
 }
 
-// PolicyDigest names a style or a script that stands in a page, for its Content-Security-Policy.
+// PolicyDigest names a style or a script inside a page, for its Content-Security-Policy.
 func PolicyDigest(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
@@ -100,8 +102,8 @@ var statuses = map[app.Code]int{
 	app.CodeUnavailable:      http.StatusServiceUnavailable,
 }
 
-// AsError is the [*app.Error] in the chain of err. Any other error is internal,
-// and the text of that says nothing of err.
+// AsError is the [*app.Error] in the chain of err. Any other error becomes an internal
+// one, whose text says nothing about err.
 func AsError(err error) *app.Error {
 	if e, found := errors.AsType[*app.Error](err); found {
 		return e
@@ -110,8 +112,7 @@ func AsError(err error) *app.Error {
 		Text: app.Text{EN: "Something went wrong on our side.", VI: "Đã có lỗi ở phía máy chủ."}, Err: err}
 }
 
-// StatusOf is the status of an answer with a code; 500 for one that the table
-// doesn't have.
+// StatusOf is the status of an answer with a code; 500 if the table doesn't have the code.
 func StatusOf(code app.Code) int { return cmp.Or(statuses[code], http.StatusInternalServerError) }
 
 // UnavailableRetry is how soon a provider should try again after a 503.
@@ -145,11 +146,11 @@ func (s *Responder) WriteError(w http.ResponseWriter, r *http.Request, err error
 	WriteJSON(w, status, body)
 }
 
-// StatusGone is that of a request whose client went away before the answer, which nobody
-// sees but those who count. nginx has it too.
+// StatusGone is the status of a request whose client disconnected before the answer. Only
+// the metrics show it. nginx uses the same number.
 const StatusGone = 499
 
-// StatusFor is the status of an answer with an error. A client that went away is no fault
+// StatusFor is the status of an answer with an error. A client that disconnected is no fault
 // of the server.
 func StatusFor(r *http.Request, e *app.Error) int {
 	status := StatusOf(e.Code)

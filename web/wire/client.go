@@ -11,10 +11,10 @@ import (
 
 // ClientAddr is the address that a request comes from. It is the connection's
 // address. If that is a trusted proxy's, it is the last address of
-// X-Forwarded-For that isn't a trusted proxy's: the addresses that a client wrote
-// into the header itself stand before those that the proxies add, and are never
-// reached. If a proxy names no valid address, the proxy is the client. It is the
-// zero address if the connection has none.
+// X-Forwarded-For that isn't a trusted proxy's: addresses that a client wrote into the
+// header itself come before those that the proxies add, so they are never used. If a
+// proxy names no valid address, the proxy is the client. Without an address of the
+// connection the result is the zero address.
 func (s *Responder) ClientAddr(r *http.Request) netip.Addr {
 	addr, _ := ParseClient(r.RemoteAddr)
 	if !s.isProxy(addr) {
@@ -37,8 +37,8 @@ func (s *Responder) isProxy(addr netip.Addr) bool {
 	return slices.ContainsFunc(s.TrustedProxies, func(p netip.Prefix) bool { return p.Contains(addr) })
 }
 
-// lastHop is the last value of a header that each proxy may add one to: that of the
-// proxy which made the connection.
+// lastHop is the last value of a header to which each proxy may add one: the value of
+// the proxy that made the connection.
 func lastHop(h http.Header, name string) string {
 	values := h.Values(name)
 	if len(values) == 0 {
@@ -48,7 +48,7 @@ func lastHop(h http.Header, name string) string {
 	return strings.TrimSpace(last[strings.LastIndexByte(last, ',')+1:])
 }
 
-// hostForm is that of a host in a URL: a name or an address, and a port.
+// hostForm is the form of a host in a URL: a name or an address, and a port.
 var hostForm = pattern.Lazy(`^([0-9A-Za-z._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(:[0-9]{1,5})?$`)
 
 // ParseClient reads an address with or without a port, as a connection and as
@@ -66,8 +66,8 @@ func ParseClient(text string) (netip.Addr, bool) {
 	return addr.Unmap().WithZone(""), err == nil
 }
 
-// Client is what counts as one client to every limit: an IPv4 address, or the
-// whole /64 of an IPv6 one, since whoever has one address there has them all.
+// Client is what every limit counts as one client: an IPv4 address, or the /64 of an
+// IPv6 address, since a client with one address in a /64 has them all.
 func (s *Responder) Client(r *http.Request) netip.Prefix { return ClientOf(s.ClientAddr(r)) }
 
 // ClientOf is Client for an address.

@@ -5,8 +5,8 @@ import "context"
 // KeyConnection is where the context of a request holds its connection.
 type KeyConnection struct{}
 
-// Dispensable lets the connection of a request be closed, although its answer lasts, where
-// there is no room for another connection. end is called when the answer ends.
+// Dispensable allows the server to close the connection of a request during its answer if
+// it has no room for another connection. end is called when the answer ends.
 func Dispensable(ctx context.Context) (end func()) {
 	conn, ok := ctx.Value(KeyConnection{}).(interface{ Keep(requests int) })
 	if !ok {
@@ -16,8 +16,8 @@ func Dispensable(ctx context.Context) (end func()) {
 	return func() { conn.Keep(+1) }
 }
 
-// Share is how many connections may be held for one purpose: most, and no more than that
-// part of all that may be open.
+// Share is how many connections may be held for one purpose: at most most, and at most
+// 1/part of all that may be open.
 func (r *Responder) Share(most, part int) int {
 	if r.Connections == 0 {
 		return most

@@ -12,32 +12,32 @@ import (
 )
 
 const (
-	// AccessInterval is the time between two checks whether who reads an answer that
-	// lasts is still allowed.
+	// AccessInterval is the time between two checks whether the reader of a lasting answer
+	// is still allowed.
 	AccessInterval = 400 * time.Millisecond
 
 	eventDeadline = 10 * time.Second // for one event to be sent
 )
 
-// ErrRevoked ends an answer whose reader may not see it any more.
+// ErrRevoked ends an answer that its reader may no longer see.
 var ErrRevoked = errors.New("the reader may not see this any more")
 
-// Bound is how many answers that last somebody may have at a time.
+// Bound is how many lasting answers one account, user or client may have at a time.
 type Bound struct {
 	Of   string // what is counted, such as "account"
 	ID   any    // which one of them, a comparable value
 	Most int
 }
 
-// Lasting counts the answers that last: streams of events, exports.
+// Lasting counts the lasting answers: event streams and exports.
 type Lasting struct {
 	mu       sync.Mutex
 	open     map[Bound]int
 	loggedAt time.Time // when a refusal was last logged
 }
 
-// Take counts one more answer in all bounds. It is false, and nothing is counted,
-// where one of them is reached, which is logged at most once a minute.
+// Take counts one more answer in all bounds. If a bound is reached, Take counts nothing
+// and returns false; that is logged at most once a minute.
 func (c *Lasting) Take(bounds []Bound, log *slog.Logger, now time.Time) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -66,7 +66,7 @@ func (c *Lasting) Count(b Bound) int {
 	return c.open[b]
 }
 
-// Give ends the counting of an answer that Take has counted.
+// Give uncounts an answer that Take has counted.
 func (c *Lasting) Give(bounds []Bound) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -96,10 +96,10 @@ func OpenEventStream(w http.ResponseWriter, r *http.Request, closing <-chan stru
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-store")
-	h.Set("X-Accel-Buffering", "no") // nginx would keep the events back
+	h.Set("X-Accel-Buffering", "no") // nginx would buffer the events
 	s := &EventStream{ctx: r.Context(), closing: closing, allowed: allowed, w: w, control: http.NewResponseController(w),
 		beat: time.NewTicker(beat)}
-	_ = s.control.SetReadDeadline(time.Time{}) // that of the request would end the stream
+	_ = s.control.SetReadDeadline(time.Time{}) // the request's deadline would end the stream
 	w.WriteHeader(http.StatusOK)
 	return s
 }
@@ -116,8 +116,7 @@ func (s *EventStream) Close() {
 var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
 // AppendEvent writes an event. A reader whose connection broke sends the id of its
-// last event when it connects anew; with an empty id it keeps the id of the event
-// before.
+// last event when it connects again. An event with an empty id leaves that id as it was.
 func AppendEvent(b []byte, name, id, data string) []byte {
 	b = fmt.Appendf(b, "event: %s\n", name)
 	if id != "" {
@@ -151,8 +150,8 @@ func (s *EventStream) Send(events []byte) error {
 	return err
 }
 
-// watch breaks off what is being sent to a slow reader once the stream is to end, until
-// stop is called.
+// watch interrupts what is being sent to a slow reader if the stream must end meanwhile.
+// stop ends the watching.
 func (s *EventStream) watch() (stop func()) {
 	var mu sync.Mutex
 	stopped := false
@@ -179,7 +178,7 @@ func (s *EventStream) watch() (stop func()) {
 	}
 }
 
-// ended tells whether the server stops or the reader isn't allowed any more.
+// ended reports whether the server stops or the reader is no longer allowed.
 func (s *EventStream) ended() bool {
 	select {
 	case <-s.closing:
@@ -191,7 +190,7 @@ func (s *EventStream) ended() bool {
 
 // Wait returns nil once changed is closed, or most has passed, and the reader is still
 // allowed. Until then it calls beat at the intervals of OpenEventStream. An error ends the stream. While
-// the storage can't say whether the reader is allowed, Wait goes on waiting.
+// the storage can't say whether the reader is allowed, Wait continues to wait.
 func (s *EventStream) Wait(changed <-chan struct{}, most time.Duration, beat func() error) error {
 	check := time.NewTicker(AccessInterval)
 	defer check.Stop()

@@ -9,8 +9,8 @@ import (
 	"baoco/app"
 )
 
-// Feed reads what event streams wait for, once for all of them, while there are any,
-// and wakes them when it is another.
+// Feed reads the value that event streams wait for, once for all of them, and wakes them
+// when it changes. It reads only while a stream is subscribed.
 type Feed[T comparable] struct {
 	read   func(ctx context.Context) (T, error)
 	every  time.Duration
@@ -20,16 +20,16 @@ type Feed[T comparable] struct {
 	mu      sync.Mutex
 	streams int // subscribed
 	stop    context.CancelFunc
-	newest  T             // as it was read last
-	known   bool          // newest was read since the first stream began
+	newest  T             // the value that was read last
+	known   bool          // newest was read since the first stream subscribed
 	next    chan struct{} // closed at the next change
 }
 
 // feedPause is the least time between two readings.
 const feedPause = 20 * time.Millisecond
 
-// NewFeed makes a feed that reads every so often, and when the channel that sooner gives
-// is closed; nil: it never is.
+// NewFeed makes a feed that reads at an interval, and when the channel that sooner returns
+// is closed. A nil sooner means at the interval only.
 func NewFeed[T comparable](read func(ctx context.Context) (T, error), every time.Duration, sooner func() <-chan struct{},
 	log *slog.Logger) *Feed[T] {
 	if sooner == nil {
@@ -38,8 +38,8 @@ func NewFeed[T comparable](read func(ctx context.Context) (T, error), every time
 	return &Feed[T]{read: read, every: every, sooner: sooner, log: log}
 }
 
-// Subscribe counts one more stream. The first one starts the reading, the last one
-// that leaves ends it.
+// Subscribe counts one more stream. The first stream starts the reading; the reading ends
+// when the last one unsubscribes.
 func (f *Feed[T]) Subscribe() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -51,7 +51,7 @@ func (f *Feed[T]) Subscribe() {
 	}
 }
 
-// Unsubscribe counts one less.
+// Unsubscribe counts one stream less.
 func (f *Feed[T]) Unsubscribe() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -60,7 +60,7 @@ func (f *Feed[T]) Unsubscribe() {
 	}
 }
 
-// run reads until ctx ends. It logs the first of several errors.
+// run reads until ctx ends. It logs the first of several errors in a row.
 func (f *Feed[T]) run(ctx context.Context) {
 	tick := time.NewTicker(f.every)
 	defer tick.Stop()
@@ -107,8 +107,8 @@ func (f *Feed[T]) Wake() {
 	}
 }
 
-// State returns what was read last, whether anything was read yet, and a channel that
-// is closed when that changes.
+// State returns the value that was read last, whether a value was read yet, and a channel
+// that is closed at the next change.
 func (f *Feed[T]) State() (newest T, known bool, changed <-chan struct{}) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -27,7 +27,7 @@ func NewFile(kind string, data []byte) File {
 	return File{kind, data, b.Bytes(), hex.EncodeToString(sum[:6])}
 }
 
-// Serve answers with the file, or says that the client has it. The client asks each time, unless
+// Serve answers with the file, or with 304 if the client has it. The client asks each time, unless
 // the handler has set another Cache-Control.
 func (f File) Serve(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
@@ -47,7 +47,7 @@ func (f File) Serve(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
 }
 
-// AcceptsGzip tells whether a client takes a gzipped answer (RFC 9110,
+// AcceptsGzip reports whether a client takes a gzipped answer (RFC 9110,
 // 12.5.3): gzip is named, and not with a weight of 0.
 func AcceptsGzip(h http.Header) bool {
 	for _, list := range h.Values("Accept-Encoding") {

@@ -17,15 +17,15 @@ const examined = 16
 // Pace says how many tokens a bucket holds, and how many come back in a minute.
 type Pace struct{ Burst, PerMinute int }
 
-// Buckets are token buckets by key. Keys are of a fixed size: what strangers
-// send becomes one only by its hash.
+// Buckets are token buckets by key. Keys are of a fixed size: text that strangers send
+// becomes a key by its hash.
 type Buckets[K comparable] struct {
 	mu   sync.Mutex
 	byID map[K]*rate.Limiter
 }
 
-// Take takes a token of the bucket of key. It gives how many whole tokens remain.
-// If there was none, ok is false and wait says how long until there is one.
+// Take takes a token of the bucket of key, and returns how many whole tokens remain.
+// If the bucket was empty, ok is false and wait is the time until the next token.
 func (b *Buckets[K]) Take(key K, p Pace, now time.Time) (remaining int, wait time.Duration, ok bool) {
 	b.mu.Lock()
 	l := b.byID[key]
@@ -42,7 +42,7 @@ func (b *Buckets[K]) Take(key K, p Pace, now time.Time) (remaining int, wait tim
 	return 0, time.Duration(missing * 60 / float64(p.PerMinute) * float64(time.Second)), false
 }
 
-// Exhausted tells whether Take would fail now.
+// Exhausted reports whether Take would fail now.
 func (b *Buckets[K]) Exhausted(key K, now time.Time) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -52,13 +52,11 @@ func (b *Buckets[K]) Exhausted(key K, now time.Time) bool {
 
 // makeRoom removes buckets before one is added. It examines a few, which the
 // order of a map picks at random, and removes those that are full again. If there
-// are as many buckets as there may be, it also removes the examined one that lacks
-// the fewest tokens.
+// are maxBuckets buckets, it also removes the fullest of the examined ones.
 //
-// So nobody new is refused, and nobody who has used up their tokens is forgotten:
-// an attacker with thousands of addresses or names only pushes out their own
-// buckets, of which each was used a few times. To push out one empty bucket they
-// would have to empty 20,000 others first.
+// So no new client is refused, and an empty bucket is kept: an attacker with thousands
+// of addresses or names only pushes out their own buckets, each of which was used a few
+// times. To push out one empty bucket they would have to empty 20,000 others first.
 func (b *Buckets[K]) makeRoom(now time.Time) {
 	if b.byID == nil {
 		b.byID = map[K]*rate.Limiter{}

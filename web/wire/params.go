@@ -12,8 +12,8 @@ import (
 	"baoco/app/delivery"
 )
 
-// Params reads query parameters and notes what is wrong with them. An empty
-// value is the same as none; unknown parameters are ignored.
+// Params reads query parameters and notes errors in them. An empty value is the same
+// as none; unknown parameters are ignored.
 type Params struct {
 	Values url.Values
 	Zone   *time.Location
@@ -25,7 +25,7 @@ func ParamsOf(r *http.Request, zone *time.Location) *Params {
 	p := &Params{Zone: zone}
 	var err error
 	if p.Values, err = url.ParseQuery(r.URL.RawQuery); err != nil {
-		// A filter that was lost would list more than was asked for.
+		// Without a lost filter the answer would list more than the client asked for.
 		p.Bad.Add("query", "is not a well-formed query string", "không phải chuỗi truy vấn hợp lệ")
 	}
 	return p
@@ -36,7 +36,7 @@ func (p *Params) Page() app.Page {
 	return app.Page{Number: p.pageNumber(), Size: p.pageSize(app.MaxPageSize)}
 }
 
-// ListPage is Page with at most so many a page; the zero value where neither is given.
+// ListPage is Page with at most most items a page; the zero value if neither parameter is given.
 func (p *Params) ListPage(most int) app.Page {
 	if p.Values.Get("page") == "" && p.Values.Get("per_page") == "" {
 		return app.Page{}
@@ -53,7 +53,7 @@ func (p *Params) pageSize(most int) int {
 	return int(p.Number("per_page", app.DefaultPageSize, 1, int64(most), rule))
 }
 
-// Number reads a whole number from least to most; otherwise where none is given.
+// Number reads a whole number from least to most; otherwise is returned if it is missing.
 func (p *Params) Number(name string, otherwise, least, most int64, rule app.Text) int64 {
 	text := p.Values.Get(name)
 	if text == "" {
@@ -67,7 +67,7 @@ func (p *Params) Number(name string, otherwise, least, most int64, rule app.Text
 	return n
 }
 
-// ID is a reference to something of the account's; 0 where none is given.
+// ID reads the id of a row of the account; 0 if it is missing.
 func (p *Params) ID(name string) int64 {
 	text := p.Values.Get(name)
 	if text == "" {
@@ -80,8 +80,7 @@ func (p *Params) ID(name string) int64 {
 	return id
 }
 
-// delivery reads delivery_id, as a number or as it stands in webhook-id; 0 where none is
-// given.
+// delivery reads delivery_id, as a number or in the form of webhook-id; 0 if it is missing.
 func (p *Params) delivery() int64 {
 	text := p.Values.Get("delivery_id")
 	id, ok := delivery.ParseID(text)
@@ -91,7 +90,7 @@ func (p *Params) delivery() int64 {
 	return id
 }
 
-// Truth reads true or false; nil where none is given.
+// Truth reads true or false; nil if it is missing.
 func (p *Params) Truth(name string) *bool {
 	switch text := p.Values.Get(name); text {
 	case "":
@@ -103,7 +102,7 @@ func (p *Params) Truth(name string) *bool {
 	return nil
 }
 
-// Direction reads type; empty where none is given.
+// Direction reads type; empty if it is missing.
 func (p *Params) Direction() app.Direction {
 	switch d := app.Direction(p.Values.Get("type")); d {
 	case "", app.In, app.Out:
@@ -113,8 +112,7 @@ func (p *Params) Direction() app.Direction {
 	return ""
 }
 
-// Bound reads the lower or upper bound of a period; the zero time where none is
-// given.
+// Bound reads the lower or upper bound of a period; the zero time if it is missing.
 func (p *Params) Bound(name string, upper bool) time.Time {
 	text := p.Values.Get(name)
 	if text == "" {

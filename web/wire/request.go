@@ -15,7 +15,7 @@ import (
 
 type keyArrival struct{}
 
-// arrival is what is found out about a request once, before a house gets it.
+// arrival is what is read from a request once, before a house gets it.
 type arrival struct {
 	id     string
 	secure bool // its client sent it over HTTPS
@@ -27,8 +27,8 @@ func arrivalOf(r *http.Request) arrival {
 	return a
 }
 
-// Arrived is r with an id, as its client sent it: behind a trusted proxy, Host is
-// what the client asked the proxy for.
+// Arrived returns r with an id, as its client sent it: behind a trusted proxy, Host is
+// the host that the client asked the proxy for.
 func (s *Responder) Arrived(r *http.Request, id string) *http.Request {
 	peer, _ := ParseClient(r.RemoteAddr)
 	proxied := s.isProxy(peer)
@@ -50,17 +50,17 @@ func (s *Responder) Arrived(r *http.Request, id string) *http.Request {
 	return r
 }
 
-// cameDirectly tells whether a browser sent a request to this server itself, without
-// TLS, though clients are to use HTTPS at SecureHost. A proxy that isn't trusted may have
-// passed it on from there: such a proxy keeps the host or adds a header, or
-// Sec-Fetch-Site is there, which browsers send over HTTPS or to their own machine only.
+// cameDirectly reports whether a browser sent a request to this server itself, without
+// TLS, although clients should use HTTPS at SecureHost. The other case is a proxy that
+// isn't trusted: it keeps the host or adds a header, or the request has Sec-Fetch-Site,
+// which browsers send over HTTPS or to their own machine only.
 func (s *Responder) cameDirectly(r *http.Request) bool {
 	passedOn := func(name string) bool { return r.Header.Get(name) != "" }
 	return !s.AtSecureHost(r) &&
 		!slices.ContainsFunc([]string{"Sec-Fetch-Site", "X-Forwarded-For", "X-Forwarded-Proto", "Forwarded", "Via"}, passedOn)
 }
 
-// AtSecureHost tells whether a request was sent to SecureHost.
+// AtSecureHost reports whether a request was sent to SecureHost.
 func (s *Responder) AtSecureHost(r *http.Request) bool {
 	return strings.EqualFold(r.Host, s.SecureHost)
 }
@@ -68,12 +68,12 @@ func (s *Responder) AtSecureHost(r *http.Request) bool {
 // RequestID is the id of a request.
 func RequestID(r *http.Request) string { return arrivalOf(r).id }
 
-// Secure tells whether the client sent a request over HTTPS, to this server or to a
+// Secure reports whether the client sent a request over HTTPS, to this server or to a
 // trusted proxy.
 func Secure(r *http.Request) bool { return arrivalOf(r).secure }
 
-// Named tells whether a trusted proxy said which host a request was sent to. What
-// the client itself says may be a name that a stranger has pointed here.
+// Named reports whether a trusted proxy said which host a request was sent to. The host
+// in the client's own request may be a name that a stranger has pointed here.
 func Named(r *http.Request) bool { return arrivalOf(r).named }
 
 // Origin is the scheme and the host that a request was sent to.
@@ -93,8 +93,7 @@ func RouteOf(r *http.Request) string {
 	return path
 }
 
-// Bearer is the token of the one Authorization header; "" where there is none
-// or more than one.
+// Bearer is the token of the Authorization header; "" if there isn't exactly one.
 func Bearer(h http.Header) string {
 	values := h["Authorization"]
 	if len(values) != 1 {
@@ -116,8 +115,8 @@ func BodyError(err error) error {
 	return app.Refused(app.CodeInvalidJSON, app.Text{EN: "The request body could not be read.", VI: "Không đọc được nội dung yêu cầu."})
 }
 
-// ParseID reads an id in its canonical decimal form; 0, which names nothing, and
-// false for any other text.
+// ParseID reads an id in its canonical decimal form. For any other text it returns 0,
+// which is the id of nothing, and false.
 func ParseID(s string) (int64, bool) {
 	id, err := strconv.ParseInt(s, 10, 64)
 	if err != nil || id < 1 || strconv.FormatInt(id, 10) != s {
@@ -126,7 +125,7 @@ func ParseID(s string) (int64, bool) {
 	return id, true
 }
 
-// ErrNothingHere is the error for an address that no route is for.
+// ErrNothingHere is the error for an address that no route has.
 func ErrNothingHere() error {
 	return app.NotFound("There is nothing at this address.", "Không có gì ở địa chỉ này.")
 }
@@ -140,6 +139,6 @@ type Route struct {
 	Method  string
 	Path    string // a pattern of http.ServeMux
 	MaxBody int64  // bytes of the body that can be read
-	Lasts   bool   // the answer goes on, so that RequestTimeout doesn't hold
+	Lasts   bool   // the answer lasts, so RequestTimeout doesn't apply
 	Handler http.HandlerFunc
 }
