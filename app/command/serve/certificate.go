@@ -79,14 +79,14 @@ func reporting(domain string, get getCertificate, log *slog.Logger) getCertifica
 }
 
 // modernHello is the hello of a client that takes ECDSA, as every browser does.
-// autocert keeps another certificate for clients that don't.
+// autocert keeps another certificate for clients that don't take it.
 func modernHello(domain string) *tls.ClientHelloInfo {
 	return &tls.ClientHelloInfo{ServerName: domain, CipherSuites: []uint16{tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256}}
 }
 
-// certificateEnd gives a function that reads when the saved certificate of the
-// domain ends. Its status is zero if there is no certificate yet or it can't be read.
-// Without a domain certificateEnd returns nil.
+// certificateEnd returns a function that reads when the saved certificate of the
+// domain expires. Its status is zero if there is no certificate yet or it can't be
+// read. Without a domain certificateEnd returns nil.
 func certificateEnd(s Settings) func(ctx context.Context) upkeep.CertificateStatus {
 	if s.Domain == "" {
 		return nil
@@ -100,8 +100,8 @@ func certificateEnd(s Settings) func(ctx context.Context) upkeep.CertificateStat
 	}
 }
 
-// leafEnd is the end of the first certificate of a PEM file, which may begin with
-// a key. It is the zero time if there is none.
+// leafEnd is when the first certificate of a PEM file expires; the file may begin with
+// a key. Without a certificate it is the zero time.
 func leafEnd(kept []byte) time.Time {
 	for {
 		var block *pem.Block
@@ -121,8 +121,8 @@ func leafEnd(kept []byte) time.Time {
 }
 
 // certificateFiles is the certificate of --cert-file and --key-file. The files are
-// read again when they change. A new pair that doesn't fit together is logged once,
-// and the pair before it stays in use.
+// read again when they change. A new pair that can't be used is logged once, and the
+// pair before it stays in use.
 type certificateFiles struct {
 	cert, key string
 	log       *slog.Logger
@@ -149,7 +149,7 @@ func (s Settings) openCertificate(log *slog.Logger) (*certificateFiles, error) {
 	return f, nil
 }
 
-// look reads the files again if they have changed, and gives the pair in use.
+// look reads the files again if they have changed, and returns the pair in use.
 func (f *certificateFiles) look() (pair *tls.Certificate, fault error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -182,7 +182,7 @@ func (f *certificateFiles) read() {
 	f.pair = &pair
 }
 
-// stateOf tells a file from the one that had its name before.
+// stateOf changes when a file is replaced or written.
 func stateOf(path string) string {
 	info, err := os.Stat(path)
 	if err != nil {

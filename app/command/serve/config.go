@@ -13,7 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// This file is about where settings come from: a flag, the environment, a file.
+// This file finds where settings come from: a flag, the environment or a file.
 
 const precedence = "A flag goes before its variable of the environment, and that before the default. A secret is no flag: " +
 	"it is in the file that a flag or variable names, or in a variable.\n\n"
@@ -54,14 +54,14 @@ func ConfigCommand() *cli.Command {
 type settingJSON struct {
 	Setting  string  `json:"setting"`
 	Variable string  `json:"variable"`
-	Value    *string `json:"value"` // null: there is none
+	Value    *string `json:"value"` // null: none
 	Source   string  `json:"source"`
-	words    string  // what is in its place where there is none
+	words    string  // printed where there is no value
 }
 
 const hiddenValue = "(secret)"
 
-// listed is every setting that the flags and the environment of a command make.
+// listed lists every setting with its value and its source.
 func (s Settings) listed(c *cli.Context) []settingJSON {
 	list := []settingJSON{}
 	for _, f := range Flags() {
@@ -84,7 +84,7 @@ func (s Settings) listed(c *cli.Context) []settingJSON {
 			value = hiddenValue
 		}
 		if name == "base-url" && value == "" {
-			value = s.BaseURL // that follows from the domain
+			value = s.BaseURL // made from the domain
 		}
 		if value != "" {
 			one.Value = &value
@@ -107,15 +107,15 @@ func printSettings(w io.Writer, list []settingJSON) {
 	terminal.PrintTable(w, "", "SETTING|VALUE|FROM|VARIABLE", rows)
 }
 
-// printWarnings is for a command without a log.
+// printWarnings prints the warnings for a command that has no log.
 func (s Settings) printWarnings(w io.Writer) {
 	for _, text := range s.Warnings {
 		fmt.Fprintln(w, "baoco: "+terminal.OneLine(text))
 	}
 }
 
-// unknownVariables are sentences about the variables that look like settings and
-// are none. Their values may be secrets.
+// unknownVariables warns about the variables that look like settings but aren't. It
+// doesn't show their values, which may be secrets.
 func unknownVariables(environment []string) (texts []string) {
 	var known []cli.Flag // by their names alone
 	for _, f := range append(Flags(), terminal.AdminFlags()...) {
@@ -135,12 +135,11 @@ func unknownVariables(environment []string) (texts []string) {
 	return texts
 }
 
-// secrets are the settings whose values nobody else may see. Others on the machine
-// can read a command line, so the flag of each takes a file.
+// secrets are the settings whose values are secret. Other users of the machine can read
+// a command line, so the flag of each takes a file.
 var secrets = []string{"metrics-token", "heartbeat-url"}
 
-// secretFlags are the flag with the file of a secret, and one that nobody types, for
-// its variable.
+// secretFlags are the flag with the file of a secret, and a hidden flag for its variable.
 func secretFlags(name, usage string) []cli.Flag {
 	return byEnvironment(
 		&cli.StringFlag{Name: name, Hidden: true},

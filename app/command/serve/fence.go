@@ -15,13 +15,13 @@ import (
 	"baoco/app/replica"
 )
 
-// Only tests change these two, which would else wait for them: no flag and no variable of
-// the environment does.
+// Only tests change these two, so that they wait less: no flag and no variable of the
+// environment does.
 var (
 	// FenceEvery is how often a server looks whether another one took over.
 	FenceEvery = 3 * time.Second
-	// FenceTime is how long a server may serve after another one took over: a look, its
-	// requests, and the attempts in flight.
+	// FenceTime is how long a server may serve after another one took over: until its next
+	// look, during the requests of the look, and until its attempts in flight end.
 	FenceTime = 7 * time.Second
 )
 
@@ -36,19 +36,19 @@ type fence struct {
 	config  replica.Config  // of the last look
 	away    bool            // the last look found the place unreachable
 	looks   int             // with this configuration
-	gone    bool            // the configuration was taken away
+	gone    bool            // the configuration was removed
 }
 
-// UnfinishedTakeover is a file that stands beside a database while a takeover puts it
-// in place. After a kill of the takeover it says that the file has no fence yet.
+// UnfinishedTakeover is a file that lies beside a database while a takeover puts it in
+// place. If the takeover is killed, the file says that the database has no fence yet.
 func UnfinishedTakeover(db string) string { return db + ".taking-over" }
 
-// fencedFile is a file that stands beside a database once another server took over. It
-// says which, for the commands.
+// fencedFile is a file that lies beside a database after another server took over. It
+// says which server, for the commands.
 func fencedFile(db string) string { return db + ".fenced" }
 
 // Fenced says which server took over from the one that served a database here; empty:
-// none is known. Commands say it, and leave it to the server to look.
+// none is known. Commands only print it: the server does the looking.
 func Fenced(db string) string {
 	text, err := os.ReadFile(fencedFile(db))
 	if err != nil {
@@ -65,7 +65,7 @@ func NotFenced(db string) error {
 	return nil
 }
 
-// start is look, for a server that starts.
+// start looks for the first time. It also refuses a database whose takeover was interrupted.
 func (f *fence) start(ctx context.Context) error {
 	if path, err := filepath.EvalSymlinks(f.db); err == nil {
 		f.db = path
@@ -85,8 +85,8 @@ func (f *fence) start(ctx context.Context) error {
 	return NotFenced(f.db)
 }
 
-// look returns the error with which the server is to stop, where another one took
-// over. A place that can't be reached is logged once.
+// look returns the error with which the server must stop if another server took over. A
+// place that can't be reached is logged once.
 func (f *fence) look(ctx context.Context) error {
 	err := f.readConfig()
 	if err == nil && f.config == (replica.Config{}) {
@@ -116,7 +116,7 @@ func (f *fence) look(ctx context.Context) error {
 }
 
 // readConfig reads the configuration for each look, since a replica may be set up beside
-// a running server. One that is taken away is still a fence until the server ends.
+// a running server. A configuration that is removed is used until the server ends.
 func (f *fence) readConfig() error {
 	config, err := replica.ReadConfig(f.db)
 	gone := errors.Is(err, fs.ErrNotExist)
@@ -135,8 +135,8 @@ func (f *fence) readConfig() error {
 	return err
 }
 
-// takenOver tells commands that another server took over, and gives the error with which
-// this one stops.
+// takenOver writes for commands that another server took over, and returns the error with
+// which this one stops.
 func (f *fence) takenOver(epoch replica.Epoch) error {
 	at := ""
 	if !epoch.At.IsZero() {
@@ -152,9 +152,9 @@ func (f *fence) takenOver(epoch replica.Epoch) error {
 // looksForNext is how many looks in a row ask for the next epoch only.
 const looksForNext = 9
 
-// higher looks for an epoch above that of this server: for the next one, which costs
-// little, and at first and every half minute for any, should the object of the next one
-// be lost.
+// higher looks for an epoch above that of this server. Most looks ask for the next epoch
+// only, which costs little. The first, and one every half minute, list all epochs, in case
+// the object of the next one was lost.
 func (f *fence) higher(ctx context.Context) (e replica.Epoch, taken bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, fenceLook)
 	defer cancel()
@@ -171,9 +171,9 @@ func (f *fence) higher(ctx context.Context) (e replica.Epoch, taken bool, err er
 	return e, e.Number > f.config.Epoch, err
 }
 
-// own reports whether an epoch is that of a new copy which this machine begins, and whose
-// configuration is just being written: it waits a second for that. The error is that of
-// ctx, which ended before.
+// own reports whether this machine took the epoch itself, for a new copy whose
+// configuration is being written now: it waits a second for the configuration. The error
+// is that of ctx if this ends first.
 func (f *fence) own(ctx context.Context, taken replica.Epoch) (bool, error) {
 	if host, err := os.Hostname(); err != nil || taken.Host != host {
 		return false, nil
@@ -187,7 +187,7 @@ func (f *fence) own(ctx context.Context, taken replica.Epoch) (bool, error) {
 	return err == nil && config.Epoch == taken.Number, nil
 }
 
-// watch looks until ctx ends. The error is that of a fenced server.
+// watch looks until ctx ends, or until another server took over, which its error says.
 func (f *fence) watch(ctx context.Context) error {
 	defer f.close()
 	tick := time.NewTicker(FenceEvery)

@@ -8,8 +8,8 @@ import "errors"
 // system, so memory is the limit.
 func openFiles() uint64 { return 1 << 20 }
 
-// isRefused reports whether nobody listens where a connection was to go. It isn't
-// known on this system, so a socket is never removed.
+// isRefused reports whether a connection failed because nobody listens. It isn't known
+// on this system, so a socket is never removed.
 func isRefused(error) bool { return false }
 
 // OwnerName is unknown here.

@@ -12,7 +12,7 @@ import (
 )
 
 // openFiles is how many files this process may open. Package os has raised the
-// limit as far as it may. If the limit is unknown, the usual number is assumed.
+// limit to the highest allowed one. If the limit is unknown, it is the usual number.
 func openFiles() uint64 {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
@@ -21,7 +21,7 @@ func openFiles() uint64 {
 	return uint64(limit.Cur)
 }
 
-// isRefused reports whether nobody listens where a connection was to go.
+// isRefused reports whether a connection failed because nobody listens.
 func isRefused(err error) bool { return errors.Is(err, syscall.ECONNREFUSED) }
 
 // OwnerName is the name of the user who owns a file, or their number.

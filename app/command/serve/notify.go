@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// notify tells systemd the state of the service, as sd_notify(3) does. Where
-// systemd didn't start the process, nobody is told.
+// notify sends systemd the state of the service, as sd_notify(3) does. It does nothing
+// if systemd didn't start the process.
 func notify(state string) error {
 	socket := os.Getenv("NOTIFY_SOCKET")
 	if socket == "" {
@@ -25,11 +25,10 @@ func notify(state string) error {
 	return err
 }
 
-// beat sends the signs of life that systemd's watchdog waits for, until ctx ends.
-// Without one in the time of WATCHDOG_USEC systemd kills the process and starts it
-// again. While the server isn't alive no sign is sent, and beat looks again every
-// second.
-func beat(ctx context.Context, alive func(now time.Time) error, log *slog.Logger) {
+// keepAlive sends the keep-alive pings that systemd's watchdog waits for, until ctx ends.
+// Without a ping in the time of WATCHDOG_USEC systemd kills the process and starts it
+// again. While the server isn't alive keepAlive sends none, and asks again every second.
+func keepAlive(ctx context.Context, alive func(now time.Time) error, log *slog.Logger) {
 	micros, err := strconv.ParseInt(os.Getenv("WATCHDOG_USEC"), 10, 64)
 	if pid := os.Getenv("WATCHDOG_PID"); err != nil || micros <= 0 || pid != "" && pid != strconv.Itoa(os.Getpid()) {
 		return

@@ -14,7 +14,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// ReadyCommand is baoco ready, for whoever supervises a server on this machine.
+// ReadyCommand is baoco ready, for programs that supervise a server on this machine.
 func ReadyCommand() *cli.Command {
 	flags := []cli.Flag{&cli.DurationFlag{Name: "wait", Usage: "ask again for `TIME`, until it is ready"}}
 	return &cli.Command{
@@ -49,12 +49,13 @@ func serveFlags(names ...string) []cli.Flag {
 	return slices.DeleteFunc(Flags(), func(f cli.Flag) bool { return !slices.Contains(names, f.Names()[0]) })
 }
 
-// probe is the address of /readyz of a server that listens so, over HTTPS where it has
-// a certificate of the operator's, and a client that reaches it. The client stays on this machine, so it trusts any certificate.
+// probe returns the URL of /readyz of a server with these settings, and a client that reaches
+// it. secure: the server has --cert-file. The client connects to this machine only, so it
+// trusts any certificate.
 func probe(listen, domain string, secure bool) (url string, client *http.Client) {
 	dial := (&net.Dialer{}).DialContext
 	if socket := socketOf(listen); socket != "" {
-		listen = defaultListen // the name in the request, which nobody looks at
+		listen = defaultListen // only for the Host of the request, which the server ignores
 		dial = func(ctx context.Context, _, _ string) (net.Conn, error) {
 			return (&net.Dialer{}).DialContext(ctx, "unix", socket)
 		}

@@ -16,13 +16,13 @@ import (
 const (
 	// checkBytes is about how many bytes a day checks of the replica may fetch.
 	checkBytes = 2 << 30
-	// Between two checks at least and at most that time goes by, where no look finds
-	// anything odd.
+	// checkLeast and checkMost bound the time between two checks, unless a look finds a
+	// reason for one.
 	checkLeast, checkMost = 3 * time.Minute, 24 * time.Hour
-	// silentReplica is how long nothing new may come to the place. Beats come there
-	// every minute.
+	// silentReplica is how long the place may get nothing new. A beat comes there every
+	// minute.
 	silentReplica = 130 * time.Second
-	// clockDiffers is by how much the clock of the place may differ from ours.
+	// clockDiffers is how much the clock of the place may differ from ours.
 	clockDiffers = 2 * time.Minute
 )
 
@@ -34,12 +34,12 @@ type ReplicaChecker struct {
 
 type seen struct {
 	config replica.Config
-	look   replica.Look // the last; zero: there was none
+	look   replica.Look // the last; zero: none
 	at     time.Time    // of that look
-	moved  time.Time    // when a look last found something new
+	moved  time.Time    // when a look last found new objects
 	newest int64        // the newest transaction of the file then
-	sealed bool         // a look has seen a sealed key
-	clock  app.Text     // that the clock of the place differs; zero: it doesn't
+	sealed bool         // a look has found a sealed key
+	clock  app.Text     // how the clock of the place differs; zero: it doesn't
 	last   upkeep.ReplicaCheck
 	next   time.Time // of a check
 }
@@ -50,7 +50,7 @@ func (r *ReplicaChecker) Replicated() bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// Look lists the replica, and checks it where that is due or where the list is odd.
+// Look lists the replica, and checks it if a check is due or Odd finds a reason.
 func (r *ReplicaChecker) Look(ctx context.Context, now time.Time) upkeep.ReplicaCheck {
 	c := r.look(ctx, now)
 	c.At, c.Written, c.Place = now, r.seen.moved, r.seen.config.Place.String()
@@ -64,16 +64,16 @@ func (r *ReplicaChecker) look(ctx context.Context, now time.Time) upkeep.Replica
 		r.seen = seen{config: c, moved: now}
 	}
 	var look replica.Look
-	var lacks app.Text
+	var problem app.Text
 	if err == nil {
-		look, lacks, err = r.list(ctx)
+		look, problem, err = r.list(ctx)
 	}
 	if err != nil {
 		return upkeep.ReplicaCheck{Problem: app.Textf("The place of the replica can’t be read: %s",
 			"Không đọc được nơi lưu bản sao ngoài máy: %s", err.Error())}
 	}
 	if look.Empty() && now.Sub(r.seen.moved) <= silentReplica {
-		return upkeep.ReplicaCheck{} // it was just set up, or everything starts
+		return upkeep.ReplicaCheck{} // the replica was just set up, or the server just started
 	}
 	odd := look.Odd(r.seen.look)
 	if look.News(r.seen.look) {
@@ -97,15 +97,15 @@ func (r *ReplicaChecker) look(ctx context.Context, now time.Time) upkeep.Replica
 		r.seen.next = now.Add(r.pause())
 	}
 	last := r.seen.last
-	last.Problem = cmp.Or(last.Problem, lacks, r.seen.clock)
+	last.Problem = cmp.Or(last.Problem, problem, r.seen.clock)
 	return last
 }
 
-// errStandsStill says that transactions were recorded and nothing came to the place.
+// errStandsStill says that transactions were recorded, but the place got nothing new.
 var errStandsStill = errors.New("the copy stands still under a writing server")
 
-// clockProblem compares our clock with that of the place, which says when something was
-// last written there: since the look before, or there was none.
+// clockProblem compares our clock with that of the place, by which written is the time of
+// the newest object. That object is new since the look at before; zero: the first look.
 func clockProblem(written, before, now time.Time) app.Text {
 	ago := now.Sub(written)
 	if before.IsZero() || ago > -clockDiffers && ago < now.Sub(before)+clockDiffers {
@@ -117,17 +117,17 @@ func clockProblem(written, before, now time.Time) app.Text {
 			"hãy kiểm tra bằng timedatectl.", int(ago.Abs().Round(time.Minute)/time.Minute))
 }
 
-// list lists the replica. lacks says what is wrong with the objects of baoco beside it;
+// list lists the replica. problem says what is wrong with the objects of baoco beside it;
 // zero: nothing.
-func (r *ReplicaChecker) list(ctx context.Context) (l replica.Look, lacks app.Text, err error) {
+func (r *ReplicaChecker) list(ctx context.Context) (l replica.Look, problem app.Text, err error) {
 	c := r.seen.config
 	objects, err := replica.Open(ctx, c.Place, c.Credentials)
 	if err != nil {
-		return l, lacks, err
+		return l, problem, err
 	}
 	defer objects.Close()
 	if l, err = replica.LookAt(ctx, objects, c.Epoch); err != nil {
-		return l, lacks, err
+		return l, problem, err
 	}
 	if _, there, err := replica.EpochAfter(ctx, objects, c.Epoch-1); err != nil || !there {
 		return l,
@@ -135,36 +135,36 @@ func (r *ReplicaChecker) list(ctx context.Context) (l replica.Look, lacks app.Te
 				"Cạnh bản sao ngoài máy không có tệp số hiệu (epoch) %d nên máy khác không tiếp quản được. Hãy chạy lại: "+
 					"baoco replica setup với cùng URL.", int(c.Epoch)), err
 	}
-	lacks, err = r.keyLacks(ctx, objects)
-	return l, lacks, err
+	problem, err = r.keyProblem(ctx, objects)
+	return l, problem, err
 }
 
-// keyLacks says what is wrong with the sealed key beside the replica.
-func (r *ReplicaChecker) keyLacks(ctx context.Context, objects replica.Objects) (lacks app.Text, err error) {
+// keyProblem says what is wrong with the sealed key beside the replica; zero: nothing.
+func (r *ReplicaChecker) keyProblem(ctx context.Context, objects replica.Objects) (problem app.Text, err error) {
 	sealed, err := objects.Get(ctx, replica.SealedKey)
 	if errors.Is(err, fs.ErrNotExist) {
-		if r.seen.sealed { // else the operator keeps the key elsewhere
-			lacks = app.Text{
+		if r.seen.sealed { // otherwise the operator keeps the key elsewhere
+			problem = app.Text{
 				EN: "The sealed key beside the replica is gone, and without a key the replica can sign nothing. Run: baoco replica seal-key.",
 				VI: "Tệp khoá đã mã hoá cạnh bản sao ngoài máy đã mất, mà thiếu khoá thì bản sao không ký được gì. Hãy chạy: baoco replica seal-key.",
 			}
 		}
-		return lacks, nil
+		return problem, nil
 	}
 	if err != nil {
-		return lacks, err
+		return problem, err
 	}
 	own, err := r.Store.Key()
 	if id, _ := replica.SealedKeyID(sealed); id != replica.KeyID(own) {
-		lacks = app.Text{EN: "The sealed key beside the replica isn’t that of this database. Run: baoco replica seal-key.",
+		problem = app.Text{EN: "The sealed key beside the replica isn’t that of this database. Run: baoco replica seal-key.",
 			VI: "Tệp khoá đã mã hoá cạnh bản sao ngoài máy không phải của cơ sở dữ liệu này. Hãy chạy: baoco replica seal-key."}
 	}
 	r.seen.sealed = true
-	return lacks, err
+	return problem, err
 }
 
-// pause is the time to the next check: the larger the file, the longer. A copy that isn't
-// good is checked again sooner.
+// pause is the time to the next check: the larger the file, the longer. A bad copy is
+// checked again sooner.
 func (r *ReplicaChecker) pause() time.Duration {
 	if r.seen.last.Problem != (app.Text{}) {
 		return 9 * r.seen.last.Took
@@ -177,9 +177,9 @@ func (r *ReplicaChecker) pause() time.Duration {
 	return min(max(share, checkLeast), checkMost)
 }
 
-// Check restores the replica into a file that is thrown away, and compares it with the
-// database. What it finds different it looks at once more, since transactions of an
-// import may be taken back meanwhile.
+// Check restores the replica into a temporary file, and compares it with the database. If
+// they differ it checks once more, since the undo of an import may have removed
+// transactions meanwhile.
 func (r *ReplicaChecker) Check(ctx context.Context, now time.Time) (c upkeep.ReplicaCheck) {
 	began := time.Now()
 	for range 2 {
@@ -197,7 +197,7 @@ func (r *ReplicaChecker) Check(ctx context.Context, now time.Time) (c upkeep.Rep
 	return c
 }
 
-// nothingToCheck says why there is no copy of this server to compare; zero: there is one.
+// nothingToCheck says why this server has no copy to compare; zero: it has one.
 func nothingToCheck(ctx context.Context, c replica.Config) (why app.Text, err error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
@@ -222,7 +222,7 @@ func nothingToCheck(ctx context.Context, c replica.Config) (why app.Text, err er
 	return why, err
 }
 
-// checkTime is how long a restore may take, for each GB more.
+// checkTime is how long a restore may take, and how much longer for each GB.
 const checkTime = 10 * time.Minute
 
 func (r *ReplicaChecker) check(ctx context.Context, now time.Time) (c upkeep.ReplicaCheck, err error) {

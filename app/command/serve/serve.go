@@ -99,11 +99,11 @@ func serve(c *cli.Context) (err error) {
 	if err := showSetUp(ctx, c.App.ErrWriter, log, r, s); err != nil {
 		log.Warn("no set-up link for the dashboard; baoco user create makes the first user", "err", err)
 	}
-	debug.FreeOSMemory() // what only the start needed
+	debug.FreeOSMemory() // memory that only the start needed
 	if err := notify("READY=1"); err != nil {
 		log.Warn("systemd can't be told that the server is ready", "err", err)
 	}
-	go beat(ctx, r.Services.Upkeep.Alive, log)
+	go keepAlive(ctx, r.Services.Upkeep.Alive, log)
 	fenced := make(chan error, 1)
 	go func() {
 		if err := app.Protected(func() error { return fence.watch(ctx) }); err != nil {
@@ -119,20 +119,20 @@ func serve(c *cli.Context) (err error) {
 	case err := <-r.failed:
 		fault = err
 	case err := <-fenced:
-		fault, patience = err, time.Second // the other server sends what is due, too
+		fault, patience = err, time.Second // the other server sends the due deliveries too
 	case err := <-store.Fatal():
 		what := "the database failed, so baoco stops; nothing that was acknowledged is lost"
 		switch {
-		case errors.Is(err, sqlitestore.ErrTaken): // which says what became of it
+		case errors.Is(err, sqlitestore.ErrTaken): // the error says what happened to the file
 			what = "baoco stops"
 		case errors.Is(err, sqlitestore.ErrDamaged):
 			what = "baoco stops; what came in lately may be lost, so keep a copy of these files"
 		}
 		fault = terminal.Exit(terminal.ExitDatabase, fmt.Errorf("%s: %w", what, err))
-		patience = time.Second // what is in flight can't be recorded any more
+		patience = time.Second // results of attempts in flight can no longer be recorded
 	}
 	log.Info("stopping")
-	_ = notify("STOPPING=1") // a stop goes on whoever hears of it
+	_ = notify("STOPPING=1") // an error doesn't prevent the stop
 	return errors.Join(fault, r.Stop(patience))
 }
 
@@ -157,7 +157,7 @@ type Server struct {
 	servers   []*http.Server
 	scheduler *scheduler.Scheduler
 	failed    chan error
-	closing   chan struct{} // closed once what lasts is to end
+	closing   chan struct{} // closed when event streams must end
 }
 
 // Start starts the server over an open file. Deliveries start before HTTP, so that
@@ -205,7 +205,7 @@ func Start(ctx context.Context, store *sqlitestore.Store, s Settings, recent *da
 	return r, nil
 }
 
-// installation is what the operator may read of how the server was started.
+// installation is what pages and alerts say about how the server was started.
 func (s Settings) installation(files *certificateFiles) upkeep.Installation {
 	in := upkeep.Installation{
 		Version: Version, StartedAt: time.Now(), Listen: s.Listen, BaseURL: s.BaseURL, Domain: s.Domain,
@@ -218,8 +218,8 @@ func (s Settings) installation(files *certificateFiles) upkeep.Installation {
 	return in
 }
 
-// serve answers the connections of a listener. When it can't any more the process
-// ends with its error.
+// serve answers the connections of a listener. If that fails, the process ends with the
+// error.
 func (r *Server) serve(server *http.Server, l net.Listener) {
 	go func() { r.failed <- app.Protected(func() error { return server.Serve(l) }) }()
 }
@@ -245,8 +245,8 @@ func (r *Server) listen(s Settings, files *certificateFiles, handler http.Handle
 const StopTime = 13 * time.Second
 
 // Stop ends the server, at most within a time. First it starts no new attempts and
-// waits for those in flight, while calls are still answered and recorded: a shop that
-// hangs keeps no provider out. Then it takes no new requests and ends those in flight.
+// waits for those in flight, while calls of providers are still answered and recorded,
+// also when a shop hangs. Then it takes no new requests and ends those in flight.
 func (r *Server) Stop(within time.Duration) error {
 	ctx, cancel := context.WithTimeout(context.Background(), within)
 	defer cancel()
@@ -264,11 +264,11 @@ func (r *Server) Stop(within time.Duration) error {
 	return err
 }
 
-// showSetUp says how the first user of the dashboard is created, as long as there is none.
-// Whoever reads the link owns the installation. So it is shown on a terminal alone: others read
-// logs, which get the command that makes it.
+// showSetUp says how to create the first user of the dashboard, as long as there is no user.
+// Anybody who reads the link owns the installation, and many people can read a log: so only a
+// terminal gets the link, and a log gets the command that makes one.
 func showSetUp(ctx context.Context, w io.Writer, log *slog.Logger, r *Server, s Settings) error {
-	ctx = context.WithoutCancel(ctx) // the server has started: a signal now must stop it in order, not fail this
+	ctx = context.WithoutCancel(ctx) // the server has started: a signal now must stop it in order, without an error here
 	if s.JSONLog || !terminal.IsTerminal(w) {
 		users, err := r.Services.Access.Users(ctx, app.DefaultAccountID)
 		if err == nil && len(users) == 0 {
@@ -287,7 +287,7 @@ func showSetUp(ctx context.Context, w io.Writer, log *slog.Logger, r *Server, s 
 }
 
 // SetUpLink is the link with which the first user is created, at the address of a server;
-// empty: where serve listens unless it is told otherwise.
+// empty: the default address of serve.
 func SetUpLink(address, token string) string {
 	return cmp.Or(address, "http://"+defaultListen) + "/setup/" + token
 }
@@ -311,7 +311,7 @@ func (s Settings) dbFlag() string {
 	return " --db " + app.ShellWord(s.DB)
 }
 
-// program is this program as it was called, which works again in the same directory.
+// program is how this program was called, which works again in the same directory.
 func program() string { return app.ShellWord(os.Args[0]) }
 
 func printWelcome(w io.Writer, s Settings, address net.Addr) {

@@ -29,7 +29,7 @@ import (
 const defaultListen = "127.0.0.1:8080"
 
 // Flags are the settings of serve. Each may also be set by a variable of the
-// environment, and the secrets only by one or by a file.
+// environment; secrets are set only by a variable or a file.
 func Flags() []cli.Flag {
 	return slices.Concat([]cli.Flag{terminal.DBFlag}, byEnvironment(
 		&cli.StringFlag{Name: "listen", Usage: "`ADDRESS` to listen on, or unix:/path of a socket", Value: defaultListen},
@@ -59,7 +59,7 @@ func Flags() []cli.Flag {
 	), watchingFlags())
 }
 
-// byEnvironment has each flag be set by a variable too: --listen by BAOCO_LISTEN.
+// byEnvironment lets a variable set each flag too: BAOCO_LISTEN sets --listen.
 func byEnvironment(flags ...cli.Flag) []cli.Flag {
 	for _, f := range flags {
 		reflect.ValueOf(f).Elem().FieldByName("EnvVars").Set(reflect.ValueOf([]string{variable(f.Names()[0])}))
@@ -87,8 +87,8 @@ type Settings struct {
 	Schedule                []time.Duration // of attempts; nil: the one of the interface
 
 	watching
-	Warnings []string         // about what was set, for a log
-	figures  *metrics.Metrics // nil: nobody reads them
+	Warnings []string         // about the settings, for a log
+	figures  *metrics.Metrics // nil: no figures are shown
 }
 
 // certificates is the directory where the certificates of --domain are saved.
@@ -119,7 +119,7 @@ func readSettings(c *cli.Context) (s Settings, err error) {
 	return s, terminal.NoArguments(c)
 }
 
-// readListening reads how the server is reached and watched, and how it speaks.
+// readListening reads how the server is reached and watched, and its language.
 func readListening(c *cli.Context) (s Settings, err error) {
 	s = Settings{
 		DB: c.String("db"), Listen: c.String("listen"), Domain: c.String("domain"), ACMEDirectory: c.String("acme-directory"),
@@ -148,7 +148,7 @@ func readListening(c *cli.Context) (s Settings, err error) {
 	return s, s.readWatching(c)
 }
 
-// checkDomain checks --domain, which must be a name and no address, and
+// checkDomain checks --domain, which must be a name and not an address, and
 // --acme-directory.
 func (s *Settings) checkDomain() error {
 	s.Domain = strings.ToLower(strings.TrimSuffix(s.Domain, "."))
@@ -235,8 +235,8 @@ func ParseCatchUp(text string) (time.Duration, error) {
 	return d, nil
 }
 
-// SaveSettings saves in the file the settings that other commands need. A new zone
-// makes the store count the totals of all days again, which may take a while.
+// SaveSettings saves the settings that other commands need in the database. After a
+// change of the zone the store counts the totals of all days again, which may take long.
 func SaveSettings(ctx context.Context, store *sqlitestore.Store, s Settings) error {
 	if zone, err := store.Zone(ctx); err != nil {
 		return err
@@ -288,8 +288,8 @@ func ParseKeep(c *cli.Context, name string) (time.Duration, error) {
 	return 0, terminal.Usagef("--%s must be a time such as 30d or 12h, or 0, not %q", name, text)
 }
 
-// readBackups reads the schedule of backups. The directory need not be there yet: a
-// disk that isn't mounted must not keep the server from its work.
+// readBackups reads the schedule of backups. The directory need not exist yet: the server
+// must start even if a disk isn't mounted.
 func readBackups(c *cli.Context) (b upkeep.BackupSchedule, err error) {
 	b.Dir, b.Keep = c.String("backup-dir"), c.Int("backup-keep")
 	if b.Every, err = ParseKeep(c, "backup-every"); err != nil {

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// socketOf is the path of a --listen that names a Unix socket; empty: it names none.
+// socketOf is the path of the Unix socket that a --listen names; empty: none.
 func socketOf(listen string) string {
 	path, found := strings.CutPrefix(listen, "unix:")
 	if !found {
@@ -58,8 +58,8 @@ func removeStale(path string) error {
 	return os.Remove(path)
 }
 
-// socketListener gives whoever connects to a Unix socket, who has no address, the one
-// that programs on this machine have.
+// socketListener gives the clients of a Unix socket, which have no address, the address
+// of programs on this machine.
 type socketListener struct{ net.Listener }
 
 func (l socketListener) Accept() (net.Conn, error) {

@@ -67,7 +67,7 @@ func readUnit(c *cli.Context) (u unit, err error) {
 			return u, err
 		}
 	}
-	// Not in this directory does systemd start it.
+	// systemd doesn't start the program in this directory.
 	if u.binary, err = filepath.Abs(binary); err != nil {
 		return u, err
 	}
@@ -95,8 +95,8 @@ func (u unit) values() map[string]any {
 	}
 }
 
-// state is the name of the directory of the database where that is directly below
-// /var/lib, else empty.
+// state is the name of the database's directory if that is directly below /var/lib, else
+// empty.
 func (u unit) state() string {
 	if name, below := strings.CutPrefix(filepath.Dir(u.db), "/var/lib/"); below && stateName.MatchString(name) {
 		return name
@@ -161,7 +161,7 @@ var replicaUnitFile = template.Must(template.New("").Option("missingkey=error").
 // ReplicaUnitName is the file of Litestream's systemd unit.
 const ReplicaUnitName = "baoco-litestream.service"
 
-// ReplicaUnit is what Litestream's unit is made of. All paths are absolute.
+// ReplicaUnit has the values of Litestream's unit. All paths are absolute.
 type ReplicaUnit struct {
 	User                      string // of the database
 	Program, Config, Database string

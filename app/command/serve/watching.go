@@ -18,8 +18,8 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// This file is about those who watch the server from outside: Prometheus, which
-// reads the figures, and a service that gets the heartbeat.
+// This file has the settings for watching the server from outside: Prometheus reads the
+// figures, and a service gets the heartbeat.
 
 func watchingFlags() []cli.Flag {
 	return slices.Concat(
@@ -62,8 +62,8 @@ func (s *Settings) readWatching(c *cli.Context) (err error) {
 	return nil
 }
 
-// metricsAddress reads --metrics-listen. Others than this machine's programs must
-// have a token.
+// metricsAddress reads --metrics-listen. An address that other machines can reach needs a
+// token.
 func metricsAddress(text string, token bool) (string, error) {
 	if text == "" {
 		return "", nil
@@ -82,8 +82,8 @@ func metricsAddress(text string, token bool) (string, error) {
 	return text, nil
 }
 
-// count has the figures counted that are shown, and gives their page; nil: nobody
-// reads them. Without a listener of their own they are a page of the server.
+// count starts counting the figures and returns their page; nil: no figures are shown.
+// Without --metrics-listen the page is one of the server.
 func (s Settings) count(service *services.All, config *web.Config) http.Handler {
 	if s.figures == nil {
 		return nil
@@ -111,7 +111,7 @@ func (r *Server) listenForMetrics(s Settings, figures http.Handler, connections 
 	return nil
 }
 
-// heartbeat is nil if nobody is to be called.
+// heartbeat is nil without --heartbeat-url.
 func (s Settings) heartbeat() *scheduler.Heartbeat {
 	policy, err := target.ParsePolicy(s.Targets)
 	if s.HeartbeatURL == "" || err != nil { // the targets were checked
