@@ -66,13 +66,13 @@ func vacuumInto(exec func(query string, args ...any) error, path string) error {
 	if err != nil {
 		return err
 	}
-	// On a journaling file system a commit of the server waits for all that was
-	// written before it, the copy included, so that must never be much.
+	// On a journaling file system a commit of the server waits for all earlier writes,
+	// also those of the copy, so few of these may be unsynced at any time.
 	synced := meanwhile(syncEvery, f.Sync)
 	// The name is bound and absolute, so nothing in it is read as a URI.
 	err = exec(`VACUUM INTO ?`, path)
 	if err = errors.Join(err, synced(), f.Sync(), f.Close()); err != nil {
-		_ = os.Remove(path + "-journal") // SQLite's, where it failed
+		_ = os.Remove(path + "-journal") // SQLite leaves it after an error
 		_ = os.Remove(path)
 		return fmt.Errorf("copy the database to %s: %w", filepath.Dir(path), err)
 	}
@@ -80,7 +80,7 @@ func vacuumInto(exec func(query string, args ...any) error, path string) error {
 }
 
 // saveAs copies the database at path to the path to. The copy belongs to the owner
-// of the database, and gets its name once it is whole.
+// of the database, and gets its name when it is complete.
 func saveAs(exec func(query string, args ...any) error, path, to string, owner os.FileInfo) error {
 	draft := newDraft(path)
 	defer os.Remove(draft)
@@ -106,8 +106,8 @@ func execOf(ctx context.Context, db interface {
 // syncEvery is how often a copy is synced while it grows.
 const syncEvery = 50 * time.Millisecond
 
-// meanwhile calls fn at an interval until stop is called. stop returns every error,
-// because Linux reports an error of a sync only once. fn isn't called after it.
+// meanwhile calls fn at an interval until stop is called. stop returns all errors of fn,
+// because Linux reports an error of a sync only once. After stop fn isn't called.
 func meanwhile(every time.Duration, fn func() error) (stop func() error) {
 	quit, finished := make(chan struct{}), make(chan error)
 	go func() {
@@ -130,8 +130,8 @@ func meanwhile(every time.Duration, fn func() error) (stop func() error) {
 	}
 }
 
-// copyKey copies the key file. A different key at the path to is never replaced,
-// since secrets may be sealed with it: that is an error.
+// copyKey copies the key file. A different key at the path to is an error and is never
+// replaced, since secrets may be sealed with it.
 func copyKey(from, to, draft string) error {
 	key, err := os.ReadFile(from)
 	if err != nil {
@@ -176,7 +176,7 @@ func publish(draft, path string, replace bool) error {
 		case err == nil:
 			return errors.Join(os.Remove(draft), syncDir(filepath.Dir(path)))
 		}
-		// There are disks without links, such as a USB stick's.
+		// Some disks have no links, such as USB sticks.
 		if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 			return errors.Join(err, fmt.Errorf("%s: %w", path, fs.ErrExist))
 		}

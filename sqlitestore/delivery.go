@@ -14,8 +14,8 @@ import (
 	"baoco/app/fold"
 )
 
-// deliveryStates are the states of deliveries by the integers that stand for them in the file, so that the
-// partial indexes are small.
+// deliveryStates are the states of deliveries; the file has their indices here, so that the partial indexes
+// are small.
 var deliveryStates = []app.DeliveryState{app.DeliveryPending, app.DeliveryDelivered, app.DeliveryFailed, app.DeliveryCancelled}
 
 func stateNumber(state app.DeliveryState) int { return slices.Index(deliveryStates, state) }
@@ -23,7 +23,7 @@ func stateNumber(state app.DeliveryState) int { return slices.Index(deliveryStat
 const deliveryColumns = `d.id, d.account_id, d.webhook_id, coalesce(d.transaction_id, 0), d.state, d.attempts, d.due_ms, d.created_ms,
 	coalesce(d.resend_of, 0), d.single`
 
-// deliveryDest is where the deliveryColumns are scanned.
+// deliveryDest is where the deliveryColumns are scanned to.
 func deliveryDest(d *delivery.Delivery) []any {
 	state := intInto(func(n int64) { d.State = deliveryStates[n] })
 	return []any{&d.ID, &d.AccountID, &d.WebhookID, &d.TransactionID, state, &d.Attempts, millisInto(&d.DueAt), millisInto(&d.CreatedAt),
@@ -54,8 +54,7 @@ func (s *Store) Backlogs(ctx context.Context, now time.Time) ([]delivery.Webhook
 		FROM q JOIN webhooks w ON w.id = q.id WHERE w.is_active = 1 AND w.deleted_at IS NULL`, now.UnixMilli())
 }
 
-// OldestDue reads of each webhook the first due times, and no more of those to skip
-// than there are.
+// OldestDue reads the first due times of each webhook, past the deliveries in skip.
 func (s *Store) OldestDue(ctx context.Context, now time.Time, skip []int64) (map[int64]time.Time, error) {
 	return readMap(ctx, s, func(row scanner) (webhook int64, due time.Time, err error) {
 		err = row.Scan(&webhook, millisInto(&due))
@@ -102,7 +101,7 @@ func (s *Store) Due(ctx context.Context, f delivery.DueFilter, now time.Time) ([
 	}
 	as, err := s.scanReceiver(s.queryRow(ctx, `SELECT `+receiverColumns+` FROM webhooks w
 		WHERE w.id = ? AND w.is_active = 1 AND w.deleted_at IS NULL`, f.WebhookID))
-	if err != nil || as.Secrets.Current == "" { // without a secret nothing is sent
+	if err != nil || as.Secrets.Current == "" { // a webhook without a secret gets nothing
 		return nil, noRowsAs(err, nil)
 	}
 	list, err := readAll(ctx, s, func(row scanner) (delivery.Outgoing, error) {
@@ -122,7 +121,7 @@ func (s *Store) Due(ctx context.Context, f delivery.DueFilter, now time.Time) ([
 	return list, err
 }
 
-// addOriginal reads what SePay itself said of a transaction, where the webhook is to hear it.
+// addOriginal reads SePay's own id and call of a transaction, for a webhook of WebhookSepay.
 func (s *Store) addOriginal(ctx context.Context, o *delivery.Outgoing) error {
 	if o.Kind != delivery.WebhookSepay {
 		return nil
@@ -133,8 +132,8 @@ func (s *Store) addOriginal(ctx context.Context, o *delivery.Outgoing) error {
 	return noRowsAs(err, nil) // a test has no transaction
 }
 
-// dueIDs stops reading when it has enough, without a LIMIT: SQLite would prepare the
-// statement anew for each value of a bound one.
+// dueIDs stops reading when it has enough, without a LIMIT: with a parameter as its LIMIT,
+// SQLite would prepare the statement again for each value.
 func (s *Store) dueIDs(ctx context.Context, f delivery.DueFilter, now time.Time) ([]int64, error) {
 	until := now.UnixMilli()
 	if !f.Retries {
@@ -153,8 +152,8 @@ func (s *Store) dueIDs(ctx context.Context, f delivery.DueFilter, now time.Time)
 	return ids, err
 }
 
-// waitingRetries are the ids of a step of retries that wait in an interval, ?1 not
-// included. Those of a webhook that is off wait as well.
+// waitingRetries are the ids of the retries that are due in an interval, ?1 not included,
+// at most a step of them. Retries of a webhook that is switched off are among them.
 var waitingRetries = `(SELECT d.id FROM webhooks w CROSS JOIN deliveries d INDEXED BY deliveries_due ON d.webhook_id = w.id AND d.retry = 1
 	WHERE d.state = 0 AND d.due_ms > ?1 AND d.due_ms <= ?2` + stepLimit + `)`
 
@@ -176,8 +175,8 @@ func (s *Store) MoveRetries(ctx context.Context, after, until time.Time) (int64,
 	return s.changeRetries(ctx, `due_ms + ?2 - ?1`, after.UnixMilli(), until.UnixMilli())
 }
 
-// changeRetries gives retries another due time, which must lie outside the interval
-// after which they are chosen.
+// changeRetries changes the due times of waitingRetries. The new times must lie outside the
+// interval, so that the next step doesn't find them again.
 func (s *Store) changeRetries(ctx context.Context, due string, args ...any) (int64, error) {
 	return inSteps(ctx, s, 0, func(tx *tx, n int64) (int64, bool, error) {
 		changed := tx.change(`UPDATE deliveries SET due_ms = `+due+` WHERE id IN `+waitingRetries, args...)
@@ -185,7 +184,7 @@ func (s *Store) changeRetries(ctx context.Context, due string, args ...any) (int
 	})
 }
 
-// newestTime is NULL where nothing was recorded yet.
+// newestTime is the time of the newest row, in milliseconds; NULL: nothing was recorded yet.
 const newestTime = `SELECT nullif(max(coalesce((SELECT created_at * 1000 FROM transactions ORDER BY id DESC LIMIT 1), 0),
 	coalesce((SELECT received_ms FROM inbound_events ORDER BY id DESC LIMIT 1), 0),
 	coalesce((SELECT started_ms FROM attempts ORDER BY id DESC LIMIT 1), 0)), 0)`
@@ -294,8 +293,8 @@ func (s *Store) resentAs(ctx context.Context, d delivery.Delivery, sample bool) 
 		AND d.resend_of IN (SELECT id FROM attempts WHERE delivery_id = ?) ORDER BY d.id`, of, d.ID)
 }
 
-// latestColumns are those of a delivery d with its webhook w and its last
-// attempt a, which latestFrom joins to it.
+// latestColumns are the columns of a delivery d with its webhook w and its last attempt a,
+// which latestFrom joins to d.
 const (
 	latestColumns = deliveryColumns +
 		`, w.name, w.url, w.deleted_at IS NOT NULL, coalesce(a.id, 0), coalesce(a.status_code, 0), coalesce(a.error, ''),
@@ -343,9 +342,9 @@ func (s *Store) NewestIDs(ctx context.Context) (delivery.NewestIDs, error) {
 	return n, err
 }
 
-// newestShown looks at no row that the limit doesn't show: what is recorded or sent
-// besides must not be seen by a higher id. The last transactions are as many as a page
-// of the dashboard shows.
+// newestShown looks at no row that the limit doesn't show: a higher id must not show that
+// other bank accounts had a transaction. The last transactions are as many as a page of
+// the dashboard shows.
 func (s *Store) newestShown(ctx context.Context, limit access.BankAccountLimit) (n delivery.NewestIDs, err error) {
 	if len(limit.IDs) == 0 {
 		return n, nil
@@ -370,7 +369,7 @@ func (s *Store) newestShown(ctx context.Context, limit access.BankAccountLimit) 
 }
 
 // Pending reads the index of the queue: its cost grows with the pending deliveries,
-// not with all there ever were.
+// not with all deliveries.
 func (s *Store) Pending(ctx context.Context, accountID int64, f delivery.Filter, page app.Page) ([]delivery.Pending, int64, error) {
 	if err := s.checkHistoryFilter(ctx, accountID,
 		delivery.HistoryFilter{WebhookID: f.WebhookID, TransactionID: f.TransactionID}); err != nil {
@@ -381,7 +380,7 @@ func (s *Store) Pending(ctx context.Context, accountID int64, f delivery.Filter,
 	if err != nil {
 		return nil, 0, err
 	}
-	// The page is found and read at one time: what is attempted meanwhile leaves the list.
+	// One statement finds and reads the page: a delivery that is attempted meanwhile leaves the list.
 	const order = ` ORDER BY w.is_active AND NOT (` + secretLost + `) DESC, d.due_ms, d.id`
 	list, err := readAll(ctx, s, func(row scanner) (delivery.Pending, error) {
 		var one delivery.Pending

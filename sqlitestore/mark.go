@@ -9,29 +9,29 @@ import (
 	"baoco/app/fold"
 )
 
-// bookOf is the number of the closing whose book a transaction t stands in; NULL: it stands in
-// none that is closed.
+// bookOf is the number of the closing whose book has a transaction t; NULL: no closed book
+// has it.
 const bookOf = `(SELECT min(c.number) FROM book_closings c WHERE c.account_id = t.account_id AND c.ends_at > t.occurred_at
 	AND c.last_id >= t.id)`
 
-// revenueOf is what a transaction t is: a book.Kind, or empty for money out, and as long as
-// nobody of its account has made a mark or a rule.
+// revenueOf is the book.Kind of a transaction t. It is empty for money out, and as long as
+// the account has no mark and no rule.
 var revenueOf = revenueBy(`(SELECT r.kind FROM book_rules r WHERE r.account_id = t.account_id
 		AND (r.bank_account_id = t.bank_account_id OR r.search <> '' AND instr(t.search, r.search) > 0)
 		AND ` + bookNumber + ` > r.since AND ` + bookNumber + ` <= coalesce(r.until, ` + maxID + `)
 		ORDER BY r.id LIMIT 1)`)
 
-// bookNumber is bookOf, and beyond all closings for what stands in no closed book.
+// bookNumber is bookOf, and above the numbers of all closings if no closed book has t.
 var bookNumber = `coalesce(` + bookOf + `, ` + maxID + `)`
 
-// revenueBy is revenueOf with rules, which is the kind by the first rule that holds for t; NULL: none does.
+// revenueBy is revenueOf with an expression for the kind of the first rule that holds for t; NULL: none holds.
 func revenueBy(rules string) string {
 	return `iif(t.type = 'IN' AND (SELECT marks_revenue FROM accounts WHERE id = t.account_id), coalesce(
 	(SELECT kind FROM transaction_marks WHERE transaction_id = t.id), ` + rules + `, 'revenue'), '')`
 }
 
-// isRevenue is the condition that money in of an account is revenue, or that it isn't. The rules are
-// written out in it, since revenueOf, which looks them up for each row, takes several times as long.
+// isRevenue is the condition that money in of an account is revenue, or that it isn't. It contains
+// the rules themselves: revenueOf looks them up for each row, which takes several times as long.
 func (s *Store) isRevenue(ctx context.Context, accountID int64, revenue bool) (condition string, args []any, err error) {
 	rules := `NULL`
 	rows, err := s.query(ctx, `SELECT coalesce(bank_account_id, 0), search, kind, since, coalesce(until, 0) FROM book_rules
@@ -145,7 +145,7 @@ func (s *Store) RemoveRule(ctx context.Context, accountID, id int64) error {
 	})
 }
 
-// PossibleTransfers begins with the money out, of which there is less.
+// PossibleTransfers begins with money out, since there are fewer such transactions.
 func (s *Store) PossibleTransfers(ctx context.Context, accountID int64, search book.TransferSearch) ([]book.PossibleTransfer, error) {
 	ids, err := readAll(ctx, s, func(row scanner) (pair [2]int64, err error) { return pair, row.Scan(&pair[0], &pair[1]) },
 		`SELECT t.id, min(o.id) FROM transactions o INDEXED BY transactions_time

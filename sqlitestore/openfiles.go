@@ -14,25 +14,25 @@ import (
 	"baoco/app"
 )
 
-// ErrTaken says that files of an open database were removed or replaced. SQLite goes
-// on writing into the open files, which have no name any more, and all of that is
-// lost once they are closed.
+// ErrTaken says that files of an open database were removed or replaced. SQLite still
+// writes into the open files, which no longer have a name, and all of that is lost once
+// they are closed.
 var ErrTaken = errors.New("files of the database were taken away")
 
 // ErrTwoNames says that the database file has a second hard link.
 var ErrTwoNames = errors.New("the database has hard links, and its log only one name")
 
-// rescueSuffix is in the name of each file that a server saves when its files were
-// taken away.
+// rescueSuffix is in the name of each file that a server saves when its own files were
+// removed or replaced.
 const rescueSuffix = ".taken-"
 
-// openFiles are the files of an open database as they were opened. They are only
-// looked at by name: opening and closing one beside SQLite could drop its locks.
+// openFiles are the files of an open database as they were opened. They are only compared
+// by name: to open and close one of them could drop SQLite's locks.
 type openFiles struct {
 	path    string
 	served  bool
 	files   []openFile  // the database and its log first
-	suspect atomic.Bool // checkOpenFiles has seen that one is gone
+	suspect atomic.Bool // checkOpenFiles has seen that a file is gone
 }
 
 // lookedAtEach is how many of the files the writer looks at after each commit: the
@@ -83,8 +83,8 @@ func (o *openFiles) gone(n int) (paths []string) {
 	return paths
 }
 
-// goneAfterCommit returns the paths of all files that are gone, if the database or
-// its log is among them or checkOpenFiles has seen it.
+// goneAfterCommit returns the paths of all files that are gone, if the database or its
+// log is among them, or if checkOpenFiles has found a file gone.
 func (o *openFiles) goneAfterCommit() []string {
 	if len(o.gone(lookedAtEach)) == 0 && !o.suspect.Load() {
 		return nil
@@ -92,7 +92,7 @@ func (o *openFiles) goneAfterCommit() []string {
 	return o.gone(len(o.files))
 }
 
-// checkOpenFiles looks at all files. If one is gone it makes the writer act.
+// checkOpenFiles looks at all files. If one is gone, it has the writer save them.
 func (s *Store) checkOpenFiles(ctx context.Context) error {
 	o := s.writer.files
 	if len(o.gone(len(o.files))) > 0 {
@@ -102,9 +102,9 @@ func (s *Store) checkOpenFiles(ctx context.Context) error {
 	return nil
 }
 
-// saveOpenFiles saves the contents of open files that have no name any more. SQLite
-// can still read them: if the database file has its name the log is copied into it,
-// else everything is copied into a backup beside it. The error that it returns says
+// saveOpenFiles saves the contents of open files that no longer have a name. SQLite can
+// still read them: if the database file has its name, the log is copied into it;
+// otherwise everything is copied into a backup beside it. The error that it returns says
 // what happened and what to do.
 func (w *writer) saveOpenFiles(gone []string) error {
 	o, said := w.files, []string{}
@@ -116,7 +116,7 @@ func (w *writer) saveOpenFiles(gone []string) error {
 		var busy, pages, copied int
 		whole = w.tx.queryRow(`PRAGMA wal_checkpoint(FULL)`).Scan(&busy, &pages, &copied) == nil && busy == 0 && copied == pages
 	}
-	if whole { // unless somebody has emptied or overwritten the file as well
+	if whole { // but the file may have been emptied or overwritten as well
 		var finding string
 		if err = w.tx.queryRow(`PRAGMA quick_check(1)`).Scan(&finding); err == nil && finding != "ok" {
 			err = fmt.Errorf("%w: %s: %s; restore a backup", ErrDamaged, o.path, finding)
@@ -137,7 +137,7 @@ func (w *writer) saveOpenFiles(gone []string) error {
 		said = append(said, fmt.Sprintf("the key is saved in %s.key; mv %s %s puts it back", rescue, app.ShellWord(rescue+".key"),
 			app.ShellWord(o.path+".key")))
 	}
-	// A log is not to meet a database that isn't its own.
+	// A log must not lie beside another database than its own.
 	if err == nil && (isGone("") || isGone("-wal")) {
 		err = moveAside(o.path+"-wal", rescue+".log")
 	}

@@ -17,16 +17,17 @@ import (
 //	another channel reported? → insert, with its totals and its deliveries → items
 //	that this decides
 //
-// Its methods stand in three files: record.go takes an element into the ledger, repeat.go
-// judges whether another channel reported it, and recorded.go keeps what was recorded
-// under the ids of events, the log of calls, and the items that need somebody.
+// Its methods are in four files: record.go takes an element into the ledger, repeat.go
+// judges whether another channel reported it, settle.go closes items that may be repeats,
+// and recorded.go keeps the ids of events, the log of calls, and the items that need
+// attention.
 type recorder struct {
 	tx     *tx
 	zone   *time.Location
 	now    time.Time
 	call   inbound.Call
 	retry  bool  // of an event that is in the log already
-	before int64 // items of that event up to it are noted anew
+	before int64 // items of that event up to this id are written again
 	event  int64 // inbound event id; 0: none is kept
 
 	position   int     // of the element that is being recorded
@@ -43,9 +44,9 @@ type recorder struct {
 // report is an element on its way to the ledger.
 type report struct {
 	source   int64
-	provider app.Provider // of the source; empty: there is none
+	provider app.Provider // of the source; empty: none
 	event    int64        // inbound event; 0: none
-	importID int64        // 0: it is of no file
+	importID int64        // 0: it isn't from a file
 	silent   bool         // no webhook gets it
 	isNot    []int64      // transactions that a person said it doesn't repeat
 	inbound.Incoming
@@ -61,12 +62,12 @@ func (r *recorder) report(e inbound.Incoming) report {
 }
 
 // maxReady is how many deliveries of one call are returned ready to be sent. The
-// sweep reads the others from the file.
+// sweep reads the rest from the file.
 const maxReady = 16
 
 // elements records the elements after those of recording, and stops when the step
-// is full. A dry run has one step: what it has recorded must be there for the
-// elements that follow.
+// is full. A dry run has one step, since its later elements are compared with the
+// earlier ones.
 func (r *recorder) elements(recording *inbound.Recording) (more bool) {
 	for i := len(recording.Outcomes); i < len(r.call.Elements) && !more; i++ {
 		recording.Add(r.element(i, r.call.Elements[i]))
@@ -104,14 +105,14 @@ func (r *recorder) element(position int, e inbound.Incoming) (inbound.Outcome, i
 		return r.unassigned(position, e)
 	}
 	r.noteBalance(bankAccount, e)
-	same, like := r.judge(bankAccount, r.report(e))
+	same, likeness := r.judge(bankAccount, r.report(e))
 	switch {
-	case like == inbound.SameMovement:
+	case likeness == inbound.SameMovement:
 		r.remember(e, same, 0, true)
 		r.keepReport(bankAccount, r.report(e), same)
 		r.decide(bankAccount, r.report(e))
 		return inbound.OutcomeDuplicate, same
-	case like == inbound.NotKnown:
+	case likeness == inbound.NotKnown:
 		return r.mayBeRepeat(position, bankAccount, e, same)
 	case !r.tx.takes(bankAccount.AccountID, e.Amount):
 		r.tx.refuse(r.call.Channel == app.ChannelHand, inbound.ErrSumTooLarge)
@@ -143,8 +144,9 @@ var insertTransaction = insertInto("transactions", `account_id, bank_account_id,
 	type, amount, content, search, occurred_at, date_only, date_flaw, zone_offset, created_at, code, payment_request, balance, available,
 	unclocked, unmatched, receiving_number, sepay_id`)
 
-// sepayID is the id under which SePay's shops hear of a transaction: SePay's own. It is nil
-// where another provider brought it, or where another account at SePay gave the id before.
+// sepayID is SePay's own id of a transaction, under which shops that were made for SePay get
+// it. It is nil if another provider brought the transaction, or if another account at SePay
+// used the id before.
 func (r *recorder) sepayID(accountID int64, e report) any {
 	id, ok := delivery.ParseSepayID(e.EventID)
 	if !ok || e.provider != "sepay" {
@@ -239,8 +241,8 @@ func (r *recorder) match(b app.BankAccount, t app.Transaction, codes app.CodeRea
 	return m
 }
 
-// noteBalance notes the balance that a source told, unless it isn't known when
-// it was so.
+// noteBalance notes the balance that a source reported, if the time of the balance is
+// known.
 func (r *recorder) noteBalance(b app.BankAccount, e inbound.Incoming) {
 	if e.Balance == 0 || e.DateFlaw != "" || r.call.Source.ID == 0 {
 		return
@@ -274,7 +276,7 @@ func (r *recorder) fanOut(t app.Transaction) {
 // outgoing is the delivery, queued at now, as Due would return it.
 func (w cachedWebhook) outgoing(id int64, t app.Transaction, now time.Time) delivery.Outgoing {
 	if !w.readable || w.Kind == delivery.WebhookSepay || w.HeaderNames != nil {
-		return delivery.Outgoing{} // Due reads it, with what is needed beside
+		return delivery.Outgoing{} // Due reads it, with the headers or SePay's fields
 	}
 	at := time.UnixMilli(now.UnixMilli())
 	return delivery.Outgoing{

@@ -17,7 +17,7 @@ type recordCache struct {
 	receiving    map[string][]app.BankAccount // by their receiving numbers
 	webhooks     []cachedWebhook
 	codes        app.CodeReader
-	payments     bool // there is a payment request
+	payments     bool // the account has, or had, a payment request
 }
 
 type cachedWebhook struct {
@@ -36,13 +36,15 @@ func (t *tx) forgetCache() {
 	clear(t.channels)
 }
 
-// channel is a channel of a source, by which reports come; source is 0 for files and hands.
+// channel is a channel of a source, by which reports come; source is 0 for files and for
+// transactions that were entered by hand.
 type channel struct {
 	source int64
 	name   app.Channel
 }
 
-// reportedBy notes that a channel reports a bank account, and tells whether others do too.
+// reportedBy notes that a channel reports a bank account, and returns whether other channels
+// report it too.
 func (t *tx) reportedBy(bankAccount int64, by channel) (others bool) {
 	known, loaded := t.channels[bankAccount]
 	if !loaded {
@@ -103,8 +105,8 @@ func (r *recordCache) all() (list []app.BankAccount) {
 	return list
 }
 
-// withNumber finds the bank account at a bank that has a number or, if its id isn't but,
-// receives money on it. A bank that changed its name has two codes.
+// withNumber finds the bank account at a bank whose account number is number, or that receives
+// money on number; the latter isn't the bank account but. A bank that changed its name has two codes.
 func (r *recordCache) withNumber(code, number string, but int64) (found app.BankAccount, _ bool) {
 	bank, _ := app.FindBank(code)
 	for _, b := range slices.Concat(r.bankAccounts[number], r.receiving[number]) {
@@ -115,9 +117,9 @@ func (r *recordCache) withNumber(code, number string, but int64) (found app.Bank
 	return found, false
 }
 
-// match finds the bank account that e means: by its number, which is an account number or a
-// receiving number, or else by the receiving number that stands beside it. Where e names no known
-// bank, a number of several bank accounts means none of them.
+// match finds the bank account of e: by e.AccountNumber, which is an account number or a receiving
+// number, or else by e.SubAccount, which is a receiving number. If e names no known bank, a number of
+// several bank accounts finds none of them.
 func (r *recordCache) match(e inbound.Incoming, only int64) (app.BankAccount, bool) {
 	named := slices.Concat(r.candidates(e, only), r.receivers(e.AccountNumber, only))
 	b, found := app.MatchBankAccount(named, e.Gateway)
@@ -127,19 +129,19 @@ func (r *recordCache) match(e inbound.Incoming, only int64) (app.BankAccount, bo
 	return b, found
 }
 
-// receivers returns the bank accounts that have a receiving number. only is the id of the one that
-// may be among them, 0 for any.
+// receivers returns the bank accounts that have a receiving number. only is the id of the only one
+// that may be returned, 0 for any.
 func (r *recordCache) receivers(number string, only int64) []app.BankAccount {
 	return slices.DeleteFunc(slices.Clone(r.receiving[number]), func(b app.BankAccount) bool { return only != 0 && b.ID != only })
 }
 
-// candidates returns the bank accounts that have the number of e. only is the one that its
-// source is narrowed to, 0 for any: it is a candidate where e names no number. A
-// masked number fits every number with its visible digits.
+// candidates returns the bank accounts that have the number of e. only is the one to which the
+// source is limited, 0 for any: it is a candidate if e names no number. A masked number fits
+// every number with its visible digits.
 func (r *recordCache) candidates(e inbound.Incoming, only int64) []app.BankAccount {
 	named := r.bankAccounts[e.AccountNumber]
 	if !e.Masked && only == 0 {
-		return named // none where e names none
+		return named // empty if e names no number
 	}
 	var list []app.BankAccount
 	for number, linked := range r.bankAccounts {
@@ -155,8 +157,8 @@ func (r *recordCache) candidates(e inbound.Incoming, only int64) []app.BankAccou
 	return list
 }
 
-// scanCachedWebhook leaves out secrets that don't open: the transactions must be
-// recorded all the same.
+// scanCachedWebhook leaves out secrets that can't be opened: transactions must be recorded
+// nevertheless.
 func (t *tx) scanCachedWebhook(row scanner) (w cachedWebhook, err error) {
 	var sealed sealedSecrets
 	if w.Webhook, err = scanWebhookAnd(row, sealed.dest()...); err != nil {

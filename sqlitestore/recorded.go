@@ -6,7 +6,7 @@ import (
 )
 
 // keepEvent adds the call to the log, once, with the numbers of a call whose
-// elements are all recorded. Where they aren't, closeEvent corrects the numbers.
+// elements are all recorded. closeEvent corrects the numbers if they aren't.
 func (r *recorder) keepEvent() {
 	if r.event != 0 || r.call.Body == nil {
 		return
@@ -59,7 +59,7 @@ func (r *recorder) closeImport(first int, recording *inbound.Recording) {
 	}
 }
 
-// seenEvent is the transaction or the item that an event id stands for.
+// seenEvent is the transaction or the item of a known event id.
 type seenEvent struct {
 	inbound.RecordedAs
 	transactionID int64
@@ -68,8 +68,8 @@ type seenEvent struct {
 	state         inbound.Outcome // of the item
 }
 
-// find looks up an event id. Most are new, which a look at the key alone tells in half the
-// time.
+// find looks up an event id. Most ids are new, and a look at the key alone finds that in half
+// the time.
 func (r *recorder) find(e inbound.Incoming) *seenEvent {
 	if !findValue[bool](r.tx, `SELECT EXISTS (SELECT 1 FROM event_ids WHERE account_id = ? AND source_id = ? AND channel = ?
 		AND event_id = ?)`, r.call.AccountID, r.call.Source.ID, string(e.EventIDChannel), e.EventID) {
@@ -141,7 +141,7 @@ func (r *recorder) again(position int, e inbound.Incoming, seen *seenEvent) (inb
 
 func (r *recorder) unassigned(position int, e inbound.Incoming) (inbound.Outcome, int64) {
 	r.tx.refuse(r.call.Channel == app.ChannelHand, inbound.ErrUnknownBankAccount)
-	if r.call.Channel != app.ChannelFile { // else the file keeps it
+	if r.call.Channel != app.ChannelFile { // the user still has the file
 		item := r.addItem(position, inbound.OutcomeUnassigned, e, app.FieldError{Field: "accountNumber", Text: app.Text{
 			EN: "is not a linked bank account", VI: "chưa được liên kết",
 		}})
@@ -150,8 +150,8 @@ func (r *recorder) unassigned(position int, e inbound.Incoming) (inbound.Outcome
 	return inbound.OutcomeUnassigned, 0
 }
 
-// addConflict keeps an item for a conflict, once however often it is repeated, also where
-// somebody has discarded it.
+// addConflict keeps an item for a conflict. If the conflict comes again, it keeps no second
+// item, also if somebody has discarded the first one.
 func (r *recorder) addConflict(position int, e inbound.Incoming) {
 	if findValue[bool](r.tx, `SELECT EXISTS (SELECT 1 FROM inbound_items WHERE account_id = ? AND source_id = ? AND event_id = ?
 		AND state IN ('conflict', 'discarded')
@@ -169,7 +169,7 @@ var insertItem = insertInto("inbound_items", `inbound_event_id, account_id, sour
 	reason_vi, event_id, gateway, account_number, number, type, amount, content, occurred_at, date_only, date_flaw, masked, received_ms,
 	silent, forwarded, clocked, balance, available, sub_account`)
 
-// addItem keeps an element for somebody to look at. In a retry one that was
+// addItem keeps an element as an item that needs attention. In a retry an item that was
 // discarded for the same reason stays discarded.
 func (r *recorder) addItem(position int, state inbound.Outcome, e inbound.Incoming, reason app.FieldError) int64 {
 	if why, discarded := r.discarded[position]; discarded && why == reason.Text.EN {
@@ -185,8 +185,8 @@ func (r *recorder) addItem(position int, state inbound.Outcome, e inbound.Incomi
 		nullIfZero(e.Balance), nullIfZero(e.Available), e.SubAccount)
 }
 
-// waiting records the unassigned items of a link, after those that are done, until
-// the step is full.
+// waiting records the unassigned items of a link, after those that are done, until the
+// step is full. more says that items are left.
 func (r *recorder) waiting(b app.BankAccount, link *unfinishedLink, result *inbound.EventLinkResult) (more bool) {
 	items := waitingItems(r.tx, b, *link)
 	more = len(items) == stepRows
@@ -202,8 +202,8 @@ func (r *recorder) waiting(b app.BankAccount, link *unfinishedLink, result *inbo
 	return more
 }
 
-// waitingItem records an unassigned item on b. Somebody has chosen b for the items
-// of the link's event; an item of another event must name b without doubt.
+// waitingItem records an unassigned item on b. A person has chosen b for the items of the
+// link's event; an item of another event must match b.
 func (r *recorder) waitingItem(item waitingItem, b app.BankAccount, link unfinishedLink, result *inbound.EventLinkResult) {
 	if link.event != everyEvent && !inbound.Fits(b, item.Incoming) {
 		return
@@ -230,22 +230,22 @@ func (r *recorder) waitingItem(item waitingItem, b app.BankAccount, link unfinis
 	}
 }
 
-// assign records an unassigned item on its bank account and closes it, or keeps it as one
-// that may be a repeat.
+// assign records an unassigned item on its bank account and closes it, or keeps it as an
+// item that may be a repeat.
 func (r *recorder) assign(item waitingItem, b app.BankAccount) (inbound.Outcome, int64) {
-	id, like := r.judge(b, item.report)
-	if like == inbound.NotKnown {
+	id, likeness := r.judge(b, item.report)
+	if likeness == inbound.NotKnown {
 		r.keepAsRepeat(item, b, id)
 		return inbound.OutcomeMayBeRepeat, 0
 	}
-	return r.conclude(item, b, id, like)
+	return r.conclude(item, b, id, likeness)
 }
 
 // closedItems are changes of the numbers of an event.
 type closedItems struct{ unassigned, recorded, duplicates int }
 
-// noteClosed counts the change of an item of another event than the call's own, which is
-// counted whole.
+// noteClosed counts the change of an item of another event than the call's own: closeEvent
+// counts the call's own event as a whole.
 func (r *recorder) noteClosed(item waitingItem, outcome inbound.Outcome) {
 	if item.event == r.event {
 		return
@@ -254,7 +254,7 @@ func (r *recorder) noteClosed(item waitingItem, outcome inbound.Outcome) {
 		r.closed = map[int64]closedItems{}
 	}
 	n := r.closed[item.event]
-	if item.bankAccount == 0 { // it is counted as unassigned, also where it was discarded
+	if item.bankAccount == 0 { // the item is counted as unassigned, also if it was discarded
 		n.unassigned--
 	}
 	switch outcome {

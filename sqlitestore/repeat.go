@@ -10,12 +10,12 @@ import (
 	"baoco/app/payment"
 )
 
-// This file finds out whether a report repeats a recorded transaction, and keeps what
-// isn't known until it is. The rule is in app/inbound/repeat.go.
+// This file finds out whether a report repeats a recorded transaction. If that isn't known, it
+// keeps the report as an item until it is. The rule is in app/inbound/repeat.go.
 
-// judge compares a report with what other channels reported of the bank account. It gives
+// judge compares a report with the reports of other channels about the bank account. It returns
 // the transaction that the report repeats, or may repeat.
-func (r *recorder) judge(b app.BankAccount, e report) (id int64, like inbound.Likeness) {
+func (r *recorder) judge(b app.BankAccount, e report) (id int64, likeness inbound.Likeness) {
 	if others := r.tx.reportedBy(b.ID, e.channel()); !others && !e.Forwarded {
 		return 0, inbound.AnotherMovement
 	}
@@ -38,10 +38,10 @@ func (r *recorder) judge(b app.BankAccount, e report) (id int64, like inbound.Li
 			rule.Own = append(rule.Own, n.Number)
 		}
 	}
-	if id, like = rule.Judge(e.Incoming, known); like == inbound.AnotherMovement && cut != 0 {
-		id, like = cut, inbound.NotKnown
+	if id, likeness = rule.Judge(e.Incoming, known); likeness == inbound.AnotherMovement && cut != 0 {
+		id, likeness = cut, inbound.NotKnown
 	}
-	return id, like
+	return id, likeness
 }
 
 // reportedByChannel is true for a transaction t that the channel ?1 of the source ?2 has
@@ -80,16 +80,16 @@ func (r *recorder) withNumber(b app.BankAccount, e report) int64 {
 		string(e.EventIDChannel), e.source, number, b.ID, string(e.Type), e.Amount, e.Time.Unix(), int64(app.SameTransferWindow/time.Second))
 }
 
-// mostCompared is how many transactions of a channel before, and after, a report are looked
-// at. A report among more is never recorded without a person: it may be one of the others.
-// The number stands in the text, as mostDecided does: SQLite prepares a statement anew each
-// time that a value is bound to its LIMIT, which takes three times as long as to run it.
+// mostCompared is how many transactions of a channel before, and after, a report are compared
+// with it. If there are more, only a person can record the report: it may repeat one of these.
+// The number is in the text of the statement, as mostDecided is: with a parameter as its LIMIT,
+// SQLite prepares it again for each value, which takes three times as long as to run it.
 const mostCompared = `1000`
 
 // near finds the transactions of a bank account ?3, amount ?4 and direction ?5 that the
-// channel ?11 of the source ?10 reported first, from ?6 to ?7: the nearest to ?9. Of those
-// with a day alone it finds those of the day that begins at ?8. Of what may be late there
-// are more: from ?13 to ?14.
+// channel ?11 of the source ?10 reported first, from ?6 to ?7: the nearest to ?9. Transactions
+// without a time of day must be of the day that begins at ?8. Where a report may be late, they
+// may be from ?13 to ?14.
 const near = nearBy + `transactions_amount` + ofAmount
 
 const nearBy = `SELECT * FROM (SELECT t.id, t.channel, t.source_id, t.number, t.content, t.occurred_at, t.date_only, t.balance,
@@ -98,9 +98,9 @@ const nearBy = `SELECT * FROM (SELECT t.id, t.channel, t.source_id, t.number, t.
 const ofAmount = `
 	WHERE t.bank_account_id = ?3 AND t.amount = ?4 AND t.source_id = ?10 AND t.channel = ?11 AND t.type = ?5 AND `
 
-// reported gives the transactions of the bank account, direction, amount and time of e, the
-// nearest first, with what was reported of them. Those that the channel of e has reported are
-// left out, unless e was forwarded. cut is one of the transactions where not all were looked at.
+// reported returns the transactions of the bank account, direction, amount and time of e, the
+// nearest first, with their reports. Transactions that the channel of e has reported are left
+// out, unless e was forwarded. cut is one of the transactions if not all were read; else 0.
 func (r *recorder) reported(b app.BankAccount, e report) (list []inbound.Reported, cut int64) {
 	for _, by := range r.tx.channels[b.ID] {
 		if by == e.channel() && !e.Forwarded {
@@ -169,7 +169,7 @@ func (r *recorder) reportedBy(b app.BankAccount, e report, by channel) (found []
 	return found, cut
 }
 
-// keepReport keeps what e says of its transaction, where that isn't what its first report said.
+// keepReport keeps the report e of a transaction if it differs from the first report.
 func (r *recorder) keepReport(b app.BankAccount, e report, id int64) {
 	r.tx.exec(`INSERT INTO transaction_reports (transaction_id, account_id, source_id, channel, event_id, bank_account_id, number,
 		content, occurred_at, date_only, balance, available)
@@ -181,7 +181,8 @@ func (r *recorder) keepReport(b app.BankAccount, e report, id int64) {
 }
 
 // matchByReport matches a transaction with the payment request that a later report names,
-// unless an earlier report speaks against it. An amount alone was compared when it was recorded.
+// unless an earlier report speaks against it. It doesn't match by amount alone: that was tried
+// when the transaction was recorded.
 func (r *recorder) matchByReport(b app.BankAccount, e report, id int64) {
 	cache := r.tx.recordCache(b.AccountID)
 	if !cache.payments {
@@ -207,12 +208,12 @@ func (r *recorder) matchByReport(b app.BankAccount, e report, id int64) {
 	}
 }
 
-// mayBeRepeat keeps an element that may be the movement of a transaction. What a person
-// records by hand is refused: they know which it is.
+// mayBeRepeat keeps an element that may repeat a transaction. An element that a person records
+// by hand is refused: the person knows whether it is a repeat.
 func (r *recorder) mayBeRepeat(position int, b app.BankAccount, e inbound.Incoming, same int64) (inbound.Outcome, int64) {
 	r.tx.refuse(r.call.Channel == app.ChannelHand, inbound.ErrMayBeRepeat(same))
 	if r.call.Body == nil {
-		r.call.Body = []byte{} // rows of a file have an inbound event where somebody must look at them
+		r.call.Body = []byte{} // so that rows of a file get an inbound event if they need attention
 	}
 	r.keepImport()
 	item := r.addItem(position, inbound.OutcomeMayBeRepeat, e, inbound.MayRepeat(same))
@@ -234,24 +235,24 @@ type decidedItem struct {
 // mostDecided is how many items a report decides at most.
 const mostDecided = `100`
 
-// decide judges the items anew that may be repeats of the bank account, direction and
-// amount of e, which was just recorded or merged: what is known now may say which they are.
+// decide judges again the items that may be repeats and have the bank account, direction and
+// amount of e, which was just recorded or merged: e may show which of them are repeats.
 func (r *recorder) decide(b app.BankAccount, e report) {
 	if others := r.tx.reportedBy(b.ID, e.channel()); others || e.Forwarded {
 		r.judgeItems(b, r.mayBeRepeats(`i.bank_account_id = ? AND i.amount = ? AND i.type = ?`, b.ID, e.Amount, string(e.Type)))
 	}
 }
 
-// judgeItems judges items of a bank account until one is decided: conclude then looks at
-// the others again.
+// judgeItems judges items of a bank account until one is decided: conclude then judges the
+// rest again.
 func (r *recorder) judgeItems(b app.BankAccount, items []waitingItem) {
 	for _, item := range items {
 		if item.event == r.event && item.position > r.position {
-			continue // a retry comes to it
+			continue // the retry records it later
 		}
-		id, like := r.judge(b, item.report)
-		if like != inbound.NotKnown {
-			r.conclude(item, b, id, like)
+		id, likeness := r.judge(b, item.report)
+		if likeness != inbound.NotKnown {
+			r.conclude(item, b, id, likeness)
 			return
 		}
 		if id != item.mayRepeat {
@@ -260,14 +261,13 @@ func (r *recorder) judgeItems(b app.BankAccount, items []waitingItem) {
 	}
 }
 
-// judgeWithout judges the items anew that may have been repeats of transactions which were
-// removed.
+// judgeWithout judges again the items that may have been repeats of removed transactions.
 func (r *recorder) judgeWithout(removed []removedTransaction) {
 	for _, t := range removed {
 		items := r.mayBeRepeats(`i.bank_account_id = ? AND i.amount = ? AND i.transaction_id = ?`, t.bankAccountID, t.amount, t.id)
 		for _, item := range items {
 			b := find(r.tx, nil, columnsOnly(scanBankAccount), oneBankAccount, item.bankAccount, r.call.AccountID)
-			if b.ID != 0 { // else it was unlinked
+			if b.ID != 0 { // 0: the bank account was unlinked
 				r.judgeItems(b, []waitingItem{item})
 			}
 		}
@@ -275,7 +275,7 @@ func (r *recorder) judgeWithout(removed []removedTransaction) {
 	r.closeItems()
 }
 
-// mayBeRepeats gives items that may be repeats. Webhooks don't get what was received long ago.
+// mayBeRepeats returns items that may be repeats. Those that were received long ago are silent.
 func (r *recorder) mayBeRepeats(condition string, args ...any) []waitingItem {
 	items := findAll(r.tx, scanWaitingItem, `SELECT `+waitingColumns+
 		` FROM inbound_items i INDEXED BY inbound_items_repeat LEFT JOIN sources s ON s.id = i.source_id

@@ -20,9 +20,9 @@ import (
 // system does that in one step. So the backup is first copied beside the database
 // F, synced and checked. Then its key and the copy itself get the names
 // F.to-restore-<time>.key and F.to-restore-<time>. The last of these renames is the
-// commit: from then on whoever opens the database finishes the restore, also after
-// a kill or a power cut. Nothing is deleted: the old database, its log and its key
-// become F.before-restore-<time>, a database of its own.
+// commit: from then on every process that opens the database finishes the restore
+// first, also after a kill or a power cut. Nothing is deleted: the old database, its
+// log and its key become F.before-restore-<time>, a complete database.
 
 // Names beside a database, during a restore and after it.
 const (
@@ -48,8 +48,8 @@ func checkReplaceable(paths ...string) error {
 }
 
 // filesOf are the names of a database, of its key, and of the files that belong to it
-// and must not stand beside another: its logs, a new key that it was about to get, and
-// what Litestream knows of it.
+// and must not lie beside another database: its logs, a new key that it was about to
+// get, and Litestream's state.
 func filesOf(path string) []string {
 	state := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+"-litestream")
 	return []string{path, path + ".key", path + "-wal", path + "-shm", path + "-journal", path + nextKey, state}
@@ -58,14 +58,14 @@ func filesOf(path string) []string {
 // RestoreSource says what is restored.
 type RestoreSource struct {
 	File   string
-	Key    string // empty: that beside File, or else that of the database
+	Key    string // empty: the key beside File, or else the key of the database
 	DryRun bool   // change nothing
-	Origin string // what the audit log says that was restored; empty: File
+	Origin string // the name of the backup in the audit log; empty: File
 	// Servers is how many servers may have given ids after the copy, each on its own; 0: one.
 	Servers int64
-	Draft   bool // File is a draft on the disk of the database: it isn't copied, but takes its place itself
-	// Decide is asked once all is checked, with the database locked. Its error is that of
-	// the restore, which has changed nothing. nil: nobody is asked.
+	Draft   bool // File is a draft on the disk of the database: it is moved, not copied
+	// Decide is called after all checks, with the database locked. Its error ends the
+	// restore, which has changed nothing until then. It may be nil.
 	Decide func() error
 }
 
@@ -76,17 +76,17 @@ type Restored struct {
 	Key      string   // that opens it
 	SetAside []string // the files that were in its place: their new names, or their present ones in a dry run
 	Served   bool     // a server or another program has the database open; in a dry run only
-	Finished string   // the database that an interrupted restore had set aside, where one was finished first; else empty
+	Finished string   // the database that an interrupted restore had set aside, if one was finished first; else empty
 	upkeep.Contents
 }
 
-// draftRoom is what a draft that lies beside the database needs: for its key, and for the
-// journal while its ids are moved.
+// draftRoom is how many bytes a draft that lies beside the database needs: for its key, and
+// for the journal while leaveGap changes its ids.
 const draftRoom = 1 << 20
 
 // Restore puts a backup in the place of the database at path, which need not exist.
-// The backup is checked before anything is changed. After an error everything is as it
-// was, or, where that failed too, the next Restore, Open or FinishRestore finishes it.
+// The backup is checked before anything is changed. After an error everything is as
+// before; if that fails too, the next Restore, Open or FinishRestore finishes the restore.
 func Restore(ctx context.Context, path string, from RestoreSource, now time.Time) (r Restored, err error) {
 	if r.Path, err = restorePlace(path); err != nil {
 		return r, err
@@ -134,8 +134,8 @@ func Restore(ctx context.Context, path string, from RestoreSource, now time.Time
 	return r, r.closeRescue()
 }
 
-// closeRescue renames a copy that a server had saved, once it is restored: else the
-// next server would refuse to start.
+// closeRescue renames a restored copy that a server had saved (rescueSuffix): otherwise
+// the next server would refuse to start.
 func (r *Restored) closeRescue() error {
 	stamp, rescue := strings.CutPrefix(r.From, r.Path+rescueSuffix)
 	if !rescue {
@@ -164,7 +164,7 @@ func restorePlace(path string) (string, error) {
 }
 
 // ownerFor returns the file whose owner the files of a database get: the database,
-// or its directory where there is no database yet.
+// or its directory if there is no database yet.
 func ownerFor(path string) (os.FileInfo, error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -238,7 +238,7 @@ func findKey(contents inspected, named string, others ...string) (path string, k
 }
 
 // commit copies the backup, unless it is a draft, and its key beside the database,
-// leaves a gap in its ids, and gives both the names with which the restore is decided.
+// leaves a gap in its ids, and renames both. With these names the restore is decided.
 func (r *Restored) commit(ctx context.Context, key []byte, from RestoreSource, now time.Time) (err error) {
 	draft, keyDraft := r.From, newDraft(r.Path)
 	defer os.Remove(keyDraft)
@@ -310,9 +310,9 @@ func freeStamp(prefix string, now time.Time) (string, error) {
 	}
 }
 
-// pendingRestore returns the name of the file that is to take the place of a
-// database; empty if no restore is under way. stale are keys that were named before
-// a kill, whose database was not.
+// pendingRestore returns the name of the file that will replace a database; empty if no
+// restore is under way. stale are the keys of restores that were killed before their
+// database was renamed.
 func pendingRestore(path string) (next string, stale []string, err error) {
 	names, err := namesWith(path + nextSuffix)
 	for _, name := range names {
@@ -325,8 +325,8 @@ func pendingRestore(path string) (next string, stale []string, err error) {
 	return next, stale, err
 }
 
-// decidedRestore returns the name of the file that is to take the place of a database;
-// empty if there is none. It removes keys of restores that were never decided.
+// decidedRestore returns the name of the file that will replace a database; empty: none.
+// It removes the keys of restores that were never decided.
 func decidedRestore(path string) (next string, err error) {
 	next, stale, err := pendingRestore(path)
 	for _, key := range stale {
@@ -336,11 +336,11 @@ func decidedRestore(path string) (next string, err error) {
 }
 
 // FinishRestore finishes a restore of the database at path that was interrupted after
-// its commit, if there is one. It returns ErrServed if the restore is still running.
+// its commit, if there was one. It returns ErrServed if the restore is still running.
 func FinishRestore(path string) error {
 	path, err := restorePlace(path)
 	if err != nil {
-		return nil // there can be none, and Open finds better words
+		return nil // no restore is possible here, and Open returns a better error
 	}
 	if next, _, err := pendingRestore(path); err != nil || next == "" {
 		return nil
@@ -361,15 +361,15 @@ func FinishRestore(path string) error {
 // set aside; empty if there was none. The caller holds the lock. The steps are
 // renames, each of which is done once:
 //
-//  1. the logs of F, a key that it was about to get, and what Litestream knows of it
-//     are set aside;
+//  1. the logs of F, a key that it was about to get, and Litestream's state are set
+//     aside;
 //  2. F.key is set aside, as long as the new key still has its first name;
 //  3. the new key becomes F.key;
 //  4. F is set aside;
 //  5. the new database becomes F.
 //
-// Until the last step the new database has its first name, which says that this is
-// to be finished. In between F may be missing, or stand beside another's key.
+// Until the last step the new database has its first name, which says that the restore
+// isn't finished. In between F may be missing, or lie beside the key of another database.
 func applyRestore(path string) (aside string, err error) {
 	next, err := decidedRestore(path)
 	if err != nil || next == "" {
@@ -409,9 +409,9 @@ func applyRestore(path string) (aside string, err error) {
 	return aside, nil
 }
 
-// takeBack undoes a restore that was decided and of which a step failed: the files that
-// were set aside get their names again, the database before its key and its logs, and
-// the restored ones are removed.
+// takeBack undoes a decided restore after a step that failed: the files that were set
+// aside get their names again, the database before its key and its logs, and the restored
+// files are removed.
 func takeBack(path string) error {
 	next, err := decidedRestore(path)
 	if err != nil || next == "" {

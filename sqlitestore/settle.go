@@ -8,17 +8,17 @@ import (
 	"baoco/app/inbound"
 )
 
-// conclude closes an item whose movement is known: it is that of a transaction, or another
-// one, which is recorded.
-func (r *recorder) conclude(item waitingItem, b app.BankAccount, id int64, like inbound.Likeness) (inbound.Outcome, int64) {
+// conclude closes an item of which is known whether it repeats a transaction. If it doesn't,
+// conclude records it as a transaction of its own.
+func (r *recorder) conclude(item waitingItem, b app.BankAccount, id int64, likeness inbound.Likeness) (inbound.Outcome, int64) {
 	outcome := inbound.OutcomeDuplicate
 	switch {
-	case like != inbound.AnotherMovement:
+	case likeness != inbound.AnotherMovement:
 		r.keepReport(b, item.report, id)
 	case r.tx.takes(b.AccountID, item.Amount):
 		outcome, id = inbound.OutcomeRecorded, r.insert(b, item.report)
 	default:
-		return item.state, 0 // it waits on
+		return item.state, 0 // it still waits
 	}
 	r.noteClosed(item, outcome)
 	if item.event == r.event {
@@ -31,7 +31,7 @@ func (r *recorder) conclude(item waitingItem, b app.BankAccount, id int64, like 
 	return outcome, id
 }
 
-// keepAsRepeat keeps an item that may be the movement of a transaction.
+// keepAsRepeat keeps an item that may be a repeat of a transaction.
 func (r *recorder) keepAsRepeat(item waitingItem, b app.BankAccount, same int64) {
 	why := inbound.MayRepeat(same)
 	r.noteClosed(item, inbound.OutcomeMayBeRepeat)
@@ -40,23 +40,23 @@ func (r *recorder) keepAsRepeat(item waitingItem, b app.BankAccount, same int64)
 		string(inbound.OutcomeMayBeRepeat), b.ID, same, item.silent, why.Field, why.Text.EN, why.Text.VI, item.id)
 }
 
-// settle concludes an item that is what it may repeat, and judges one again that isn't, or
-// whose transaction was removed.
+// settle concludes an item as a repeat if a person says that it is one. If the person says
+// that it isn't, or its transaction was removed, the item is judged again.
 func (r *recorder) settle(item waitingItem, b app.BankAccount, repeat bool) (inbound.Outcome, int64) {
 	if repeat && findValue[bool](r.tx, `SELECT EXISTS (SELECT 1 FROM transactions WHERE id = ?)`, item.mayRepeat) {
 		return r.conclude(item, b, item.mayRepeat, inbound.SameMovement)
 	}
 	item.isNot = append(item.isNot, item.mayRepeat)
 	r.tx.exec(`UPDATE inbound_items SET is_not = ? WHERE id = ?`, jsonArray(item.isNot), item.id)
-	id, like := r.judge(b, item.report)
-	if like == inbound.NotKnown {
+	id, likeness := r.judge(b, item.report)
+	if likeness == inbound.NotKnown {
 		r.keepAsRepeat(item, b, id)
 		return inbound.OutcomeMayBeRepeat, id
 	}
-	return r.conclude(item, b, id, like)
+	return r.conclude(item, b, id, likeness)
 }
 
-// SettleRepeat does what a person says of an item that may be a repeat.
+// SettleRepeat settles an item that may be a repeat as a person says.
 func (s *Store) SettleRepeat(
 	ctx context.Context, accountID int64, in inbound.RepeatSettle, zone *time.Location, now time.Time,
 ) (inbound.Settled, error) {
@@ -77,7 +77,7 @@ func (s *Store) SettleRepeat(
 	})
 }
 
-// PartReport records a report that was taken for a transaction as one of its own.
+// PartReport records a merged report as a transaction of its own.
 func (s *Store) PartReport(
 	ctx context.Context, accountID int64, in inbound.ReportPart, zone *time.Location, now time.Time,
 ) (inbound.Settled, error) {

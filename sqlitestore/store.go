@@ -1,6 +1,6 @@
 // Package sqlitestore remembers: it is the only place with SQL. It keeps
 // everything in one SQLite file, in WAL mode with synchronous=FULL, so that
-// what was acknowledged survives a power cut.
+// acknowledged transactions survive a power cut.
 //
 // # Shelves
 //
@@ -9,8 +9,8 @@
 //     errors, secret, schema, migrate, setting, idempotency, lock, disk, mounts,
 //     openfiles, sequence;
 //   - recording, the commit of what comes in: inbound, inboundlink and import begin it;
-//     record, recorded and repeat hold all of the recorder; recordcache, totals and
-//     derived keep what it needs and what it counts;
+//     record, recorded, repeat and settle hold the recorder; recordcache has what it looks
+//     up; totals and derived have what it counts;
 //   - care of the file: backup, restore, copy, inspect, newkey, replica, prune,
 //     doctor, system;
 //   - lists: listing, days, transaction_list, transaction_state, history, search;
@@ -18,13 +18,13 @@
 //
 // # Connections
 //
-// All writes pass through one goroutine that owns one connection, commits
-// whatever waits together and makes the checkpoints
-// (writer.go). Reads go to a small pool of their own that cannot write. A
-// process holds the file with OFD locks: with POSIX ones, any stray open and
-// close of it in the process would drop SQLite's locks.
+// All writes pass through one goroutine that owns one connection, commits all
+// waiting writes together and makes the checkpoints
+// (writer.go). Reads go to a small pool of connections that cannot write. A
+// process holds the file with OFD locks: with POSIX locks, any other open and
+// close of the file in the process would drop SQLite's locks.
 //
-// # What is kept beside the rows
+// # Derived tables
 //
 // Totals are written in the commit of the rows that they count (totals.go), so that
 // statistics, and lists of whole days, count no rows. The indexes of search texts and
@@ -35,18 +35,18 @@
 //
 // A list is read from the few transactions that an index finds for one of its
 // conditions, or else row by row from an index in its order (transaction_list.go,
-// history.go). Its total is exact, but where nobody asks for more than some rows of it.
+// history.go). Its total is exact, unless the caller only asks for some rows.
 //
 // # Files
 //
-// Beside the database file F stand F-wal and F-shm, which are SQLite's; F.key,
+// Beside the database file F lie F-wal and F-shm, which are SQLite's; F.key,
 // the key that secrets are sealed with; and F.lock, which the one serving
-// process locks, or a restore. F.key.next and F.key.old-<time> are of a key
-// that is or was replaced (newkey.go); F.to-restore-<time> is a backup on its
-// way into F (restore.go), and F.before-restore-<time> what it took the place
-// of. F.before-schema-<version> is F as it was before it got that schema
-// (migrate.go). F.taken-<time> is what a server saved whose files were taken
-// away (openfiles.go).
+// process locks, or a restore. F.key.next and F.key.old-<time> are a new and an
+// old key during and after a change (newkey.go); F.to-restore-<time> is a backup that
+// will replace F (restore.go), and F.before-restore-<time> the replaced database.
+// F.before-schema-<version> is F as it was before it got that schema
+// (migrate.go). F.taken-<time> is what a server saved whose files were removed
+// or replaced (openfiles.go).
 package sqlitestore
 
 import (
@@ -68,7 +68,7 @@ import (
 	"modernc.org/sqlite"
 )
 
-// Errors of Open. Each needs another cure.
+// Errors of Open. Each needs another remedy.
 var (
 	ErrNoFile      = errors.New("there is no such database file")
 	ErrNotDatabase = errors.New("this is not a baoco database")
@@ -85,18 +85,18 @@ type Options struct {
 	// Serve takes the lock that one serving process holds, and checks the
 	// file first.
 	Serve bool
-	// Logger gets the errors that no caller gets; nil discards them.
+	// Logger gets the errors that are returned to no caller; nil discards them.
 	Logger *slog.Logger
 	// Committed is called after each commit that wrote, with its time and the
 	// number of its callers, and returns at once; may be nil.
 	Committed func(took time.Duration, callers int)
 	// Migrating is called before an older file is migrated; may be nil.
 	Migrating func(Migration)
-	// Unnamed acts where a context doesn't say who acts. It is for tests of other
-	// rules than those of the audit log; nil refuses such a deed.
+	// Unnamed is the actor where a context has none. It is for tests of other rules
+	// than those of the audit log; nil refuses a deed without an actor.
 	Unnamed func() app.Actor
 
-	schema *schema // nil: that of this baoco
+	schema *schema // nil: the schema of this baoco
 }
 
 // Migration is a change of a file from one schema to another. Kept is the path of a
@@ -121,15 +121,15 @@ type Store struct {
 	touched         sync.Map // API key id → time of the last noted use
 
 	fewIDs   int           // 0: the constant
-	longWork chan struct{} // holds a value while a long work of [inSteps] has a step
+	longWork chan struct{} // holds a value while a caller of [inSteps] has a step in the queue
 
 	fatal   chan error
 	stop    context.CancelFunc
 	stopped sync.WaitGroup
 }
 
-// Open opens an existing file and migrates it to the present schema. It never creates
-// one. The errors are those above, ErrTaken and ErrTwoNames.
+// Open opens an existing file and migrates it to the present schema. It never creates a
+// file. The errors are those above, ErrTaken and ErrTwoNames.
 func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	if err := FinishRestore(path); err != nil {
 		return nil, err
@@ -252,8 +252,8 @@ func (s *Store) Close() error {
 	return errors.Join(errs...)
 }
 
-// Fatal gives an error once the file can't be trusted any more. The process should
-// then end with it, and start again.
+// Fatal receives an error once the file can no longer be trusted. The process should
+// then end with this error, and start again.
 func (s *Store) Fatal() <-chan error { return s.fatal }
 
 func (s *Store) noteFatal(err error) {
@@ -263,11 +263,11 @@ func (s *Store) noteFatal(err error) {
 	}
 }
 
-// Path is the file, symbolic links resolved.
+// Path is the path of the file, with symbolic links resolved.
 func (s *Store) Path() string { return s.path }
 
-// lockDatabase takes the lock that a serving process holds, in a file that
-// belongs to the owner of the database, whoever runs this.
+// lockDatabase takes the lock that a serving process holds. The lock file belongs to the
+// owner of the database, also if root runs this.
 func lockDatabase(path string) (*os.File, error) {
 	owner, err := ownerFor(path)
 	if err != nil {
@@ -284,8 +284,8 @@ func lockDatabase(path string) (*os.File, error) {
 }
 
 var enableOFD = sync.OnceFunc(func() {
-	// Where the kernel has no OFD locks the POSIX ones remain, with the rule
-	// that nothing in this process opens the files beside SQLite.
+	// Without OFD locks in the kernel SQLite uses POSIX locks. They hold as long as nothing
+	// but SQLite opens the files in this process.
 	_, _ = sqlite.OFDLocking(true)
 })
 
@@ -366,17 +366,17 @@ func openOne(path string, query url.Values) *sql.DB {
 	return db
 }
 
-// openStill opens a file that no other process has open, without locks and logs.
+// openStill opens a file that no other process has open. It takes no lock and reads no log.
 func openStill(path string) *sql.DB {
 	return openOne(path, url.Values{
 		"mode": {"ro"}, "immutable": {"1"}, "_query_only": {"1"}, "_dqs": {"0"}, "_defensive": {"1"}, "_pragma": {"trusted_schema(0)"},
 	})
 }
 
-// openUntouched opens a file so that closing it changes nothing. The last connection
-// to close copies the log into the file unless it is read-only, so with a log the
-// connection is. Without a log it isn't: only a connection that may write removes
-// the files that SQLite makes for it.
+// openUntouched opens a file so that closing it changes nothing. The last connection to
+// close copies the log into the file unless it is read-only, so it is read-only if there
+// is a log. Without a log it may write: only such a connection removes the files that
+// SQLite makes for it.
 func openUntouched(path string) *sql.DB {
 	mode := "rw"
 	if _, err := os.Stat(path + "-wal"); err == nil {
@@ -388,8 +388,8 @@ func openUntouched(path string) *sql.DB {
 	})
 }
 
-// fileConnector opens connections with OFD locks switched on before the first,
-// and refuses one that would not sync its commits.
+// fileConnector opens connections, and switches OFD locks on before the first one. It
+// refuses a connection that would not sync its commits.
 type fileConnector struct{ dsn string }
 
 func (c *fileConnector) Connect(ctx context.Context) (driver.Conn, error) {
@@ -408,7 +408,7 @@ func (c *fileConnector) Connect(ctx context.Context) (driver.Conn, error) {
 	return conn, nil
 }
 
-// checkDurable reads back what the connection does with its commits.
+// checkDurable checks that the connection syncs its commits.
 func checkDurable(ctx context.Context, conn driver.Conn) error {
 	rows, err := conn.(driver.QueryerContext).QueryContext(ctx, `PRAGMA synchronous`, nil)
 	if err != nil {

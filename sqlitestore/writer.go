@@ -26,7 +26,7 @@ var (
 
 // writer is the one goroutine that writes. It takes all the jobs that wait,
 // commits them together with one fsync, and only then replies to the callers. A
-// job that fails, or whose caller has gone, doesn't fail the others.
+// job that fails, or whose context has ended, doesn't fail the other jobs.
 type writer struct {
 	work     chan *write
 	quit     chan struct{}
@@ -40,10 +40,10 @@ type writer struct {
 	files    *openFiles
 	tx       *tx
 	onCommit func(took time.Duration, callers int) // may be nil
-	beat     atomic.Pointer[time.Time]             // when the last batch was done, whatever came of it
+	beat     atomic.Pointer[time.Time]             // when the last batch was done, also one that failed
 
 	logged          int       // pages written to the log since the last checkpoint
-	gaveWay         time.Time // when the log was large and another process could write
+	gaveWay         time.Time // when another process could last write although the log was large
 	checkpointErr   atomic.Pointer[error]
 	retryCheckpoint atomic.Bool
 }
@@ -75,9 +75,9 @@ func (w *writer) noteBeat() {
 }
 
 // do runs fn in the next commit and returns fn's error once the commit is on
-// disk. fn may run twice, the second time after all that the first did was
-// rolled back, so it must have no other effects. When ctx ends first do returns
-// ctx.Err(); fn may be committed all the same, so it must be safe to repeat.
+// disk. fn may run twice: the first run is then rolled back, so fn must have no
+// effects outside the transaction. When ctx ends first, do returns ctx.Err(); fn may
+// be committed nevertheless, so it must be safe to repeat.
 func (w *writer) do(ctx context.Context, fn func(tx *tx) error) error {
 	if w.broken.Load() {
 		return errBroken
@@ -141,26 +141,26 @@ func (w *writer) run() {
 		}
 		batch = w.drain(batch)
 		if err := app.Protected(func() error { w.commit(batch); return nil }); err != nil {
-			w.fail(err) // nobody knows what the transaction holds
+			w.fail(err) // the state of the transaction isn't known
 			answer(batch, errBroken)
 		}
 		w.noteBeat()
 	}
 }
 
-// busyBatch is from how many callers of one commit on the next is worth a wait for more.
+// busyBatch is how many callers a commit has at least for the next one to wait for more.
 const busyBatch = 4
 
-// letOthersCall lets whoever can run do so a few times: they bring more callers for the
-// commit.
+// letOthersCall lets other goroutines run a few times: they may bring more callers for
+// the commit.
 func letOthersCall() {
 	for range 4 {
 		runtime.Gosched()
 	}
 }
 
-// answer replies to the callers of a batch that wait. err is for those whose own
-// job has not failed; one who has a reply already gets no second one.
+// answer replies to the waiting callers of a batch. err is for those whose own job has
+// not failed. A caller that has a reply already gets no second one.
 func answer(batch []*write, err error) {
 	for _, job := range batch {
 		if job.err == nil {
@@ -168,7 +168,7 @@ func answer(batch []*write, err error) {
 		}
 		select {
 		case job.reply <- storageError(job.err):
-		default: // nobody waits
+		default: // the caller doesn't wait, or has its reply
 		}
 	}
 }
@@ -215,10 +215,9 @@ func (w *writer) commit(batch []*write) {
 	w.checkpointIfLarge(primaryCode(err) == sqlite3.SQLITE_FULL)
 }
 
-// tryCommit runs a batch without savepoints first, since they would copy every
-// page that the batch touches, and few jobs fail. Where a job fails after it has
-// written something, the batch is rolled back and runs again with a savepoint
-// for each job.
+// tryCommit runs a batch without savepoints first, since savepoints copy every page
+// that the batch touches, and few jobs fail. If a job fails after it has written
+// something, the batch is rolled back and runs again with a savepoint for each job.
 func (w *writer) tryCommit(batch []*write) error {
 	err := w.runBatch(batch, false)
 	if err == errPartlyDone {
@@ -273,14 +272,14 @@ func (w *writer) runBatch(batch []*write, savepoints bool) error {
 		t.rollback()
 		return err
 	}
-	if t.changes != unchanged && w.onCommit != nil { // else there was nothing to sync
+	if t.changes != unchanged && w.onCommit != nil { // otherwise there was nothing to sync
 		w.onCommit(time.Since(begun), len(batch))
 	}
 	return nil
 }
 
-// undo takes back a batch whose totals could not be written. Which job they are of
-// is found out when the batch runs again.
+// undo rolls back a batch whose totals could not be written. The batch then runs again
+// with savepoints, which shows whose totals they are.
 func (t *tx) undo(err error) error {
 	t.rollback()
 	if losesTransaction(err) {
@@ -289,7 +288,7 @@ func (t *tx) undo(err error) error {
 	return errPartlyDone
 }
 
-// runJob runs one job, and takes back what it added to the totals if it fails.
+// runJob runs one job. If it fails, runJob removes what it added to the totals.
 func (t *tx) runJob(job *write) error {
 	mark := t.totals.mark()
 	t.step = stepBegin{t.changes, time.Now()}
@@ -331,8 +330,8 @@ func (s *Store) write(ctx context.Context, fn func(tx *tx) error) error {
 	return storageError(s.writer.do(ctx, fn))
 }
 
-// writing runs fn in the next commit and returns its result. A caller that gave
-// up gets the zero value: the writer may still be writing the result.
+// writing runs fn in the next commit and returns its result. After an error, such as the
+// end of ctx, it returns the zero value: the writer may still be writing the result.
 func writing[T any](ctx context.Context, s *Store, fn func(tx *tx) (T, error)) (T, error) {
 	var result, none T
 	err := s.write(ctx, func(tx *tx) (err error) {
@@ -345,17 +344,17 @@ func writing[T any](ctx context.Context, s *Store, fn func(tx *tx) (T, error)) (
 	return result, nil
 }
 
-// probeSize is how many bytes Probe writes: where a small commit just fits on a
-// full disk, the next one may not.
+// probeSize is how many bytes Probe writes: a full disk may have room for one small
+// commit and not for the next.
 const probeSize = 64 << 10
 
 // probeTime is how long Probe waits for the writer.
 const probeTime = 4 * time.Second
 
 // Probe reads a row and waits for the writer to run an empty job, because a disk
-// that stalls doesn't fail a commit, it delays it. After a failed commit Probe
-// also writes and removes probeSize bytes, so that a recovery is noticed without
-// a call. It returns app.CodeUnavailable where the store can't be used, after
+// that stalls delays commits without an error. After a failed commit Probe also
+// writes and removes probeSize bytes, so that a recovery is noticed without a call
+// of a provider. It returns app.CodeUnavailable if the store can't be used, after
 // probeTime at most.
 func (s *Store) Probe(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, probeTime)
