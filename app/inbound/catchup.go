@@ -12,15 +12,15 @@ import (
 )
 
 // Catching up reads a provider's list of transactions, for the calls that
-// never came: SePay gives up on one after about 33 minutes. The walk:
+// never came: SePay gives up on a call after about 33 minutes. The walk:
 //
 //	the regular work of scheduler, or a command → Service.CatchUp → for every
 //	source with an API key, each on its own: Config.Poll reads a page → its
 //	elements are recorded as those of a call are, and in the same commit how
-//	far the list was read → the next page, until there is none
+//	far the list was read → the next page, until the last
 //
-// A page is read again until it is recorded, and a transaction that a call
-// named is known: nothing is skipped, nothing is recorded twice.
+// A page is read again until it is recorded, so no transaction is skipped; one that
+// a call named is known, so it isn't recorded twice.
 
 // PolledPage is one page of a source's list.
 type PolledPage struct {
@@ -100,8 +100,8 @@ func (c *catchUps) end(id int64, notBefore time.Time) {
 	c.notBefore[id] = notBefore
 }
 
-// CatchUp reads the list of every source with an API key from where it was
-// left, all at the same time, and gives a result for each list that was read.
+// CatchUp reads the list of every source with an API key from where the last
+// reading ended, all at the same time, and returns a result for each list that was read.
 // When ctx ends, the rest is read the next time. It leaves out a source whose
 // list is being read or whose provider asked for more time.
 func (s *Service) CatchUp(ctx context.Context, now time.Time) ([]CaughtUp, error) {
@@ -178,7 +178,7 @@ func (s *Service) catchUp(ctx context.Context, source Source, now time.Time) (re
 	return result
 }
 
-// stopped reports whether an error is nobody's fault: the service stops, or the
+// stopped reports whether reading ended without a fault: the service stops, or the
 // time is up after part of the list was read. The rest is read the next time.
 func stopped(ctx context.Context, pages int) bool {
 	return errors.Is(ctx.Err(), context.Canceled) || ctx.Err() != nil && pages > 0
@@ -194,9 +194,8 @@ func (s *Service) readPage(ctx context.Context, source Source, now time.Time) (p
 	return page, err
 }
 
-// recordPage records a page. Until a list was read to its end once, what
-// happened before the source had an API key is history, and no shop is told of
-// it.
+// recordPage records a page. Until a list was read to its end once, transactions from
+// before the source had an API key are history, and make no deliveries.
 func (s *Service) recordPage(ctx context.Context, source Source, page PolledPage, now time.Time) (Recording, error) {
 	call := Call{
 		AccountID: source.AccountID, Source: source, Channel: app.ChannelPoll, Body: page.Body, ReceivedAt: now, Elements: page.Elements,

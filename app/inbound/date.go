@@ -18,7 +18,7 @@ func (e *Incoming) SetDate(text string, zone *time.Location) {
 	}
 }
 
-// dateFlaw is why the date of e can't be used, where it is now at least that.
+// dateFlaw is why the date of e can't be used at now; empty: it can.
 func (e *Incoming) dateFlaw(now time.Time) app.DateFlaw {
 	switch {
 	case e.DateFlaw != "":
@@ -33,7 +33,7 @@ func (e *Incoming) dateFlaw(now time.Time) app.DateFlaw {
 	return ""
 }
 
-// settleDate dates e by its receipt where its own date can't be used.
+// settleDate dates e by its receipt if its own date can't be used.
 func (e *Incoming) settleDate(receivedAt, now time.Time) {
 	if e.DateFlaw = e.dateFlaw(now); e.DateFlaw != "" {
 		e.Time, e.DateOnly = receivedAt, false
@@ -63,16 +63,16 @@ func dateNotice(elements []Incoming, outcomes []Outcome) app.Text {
 		VI: "Ghi theo thời điểm nhận: " + strings.Join(vi, ", ") + "."}
 }
 
-// StartedAfter says when the newest of what was recorded before this process started was.
+// StartedAfter sets the time of the newest row that was recorded before this process started.
 func (s *Service) StartedAfter(newest time.Time) { s.newestAtStart.Store(&newest) }
 
-// longestOff is how long after what was recorded last a server may start again.
+// longestOff is how long a server may be off at most: how long after the newest row it starts again.
 const longestOff = 366 * 24 * time.Hour
 
-// likelyNow is the clock, by which dates of transactions are judged. A clock that was
-// behind what was recorded before the server started, as in 1970 after a loss of power, is
-// wrong: beside it every right date would seem to be in the future, and the transaction would be
-// dated by that clock. So until it is right the own date counts, unless it is very late.
+// likelyNow is the time by which dates of transactions are judged: the clock, unless that is
+// behind the newest row from before the start, as in 1970 after a loss of power. By such a clock
+// every right date would be in the future, and the transaction would be dated by the clock. Until
+// the clock is right, a transaction keeps its own date, unless that is very late.
 func (s *Service) likelyNow(clock time.Time) time.Time {
 	if newest := s.newestAtStart.Load(); newest != nil && newest.After(clock.Add(app.MostAhead)) {
 		return newest.Add(longestOff)

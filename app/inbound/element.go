@@ -7,9 +7,9 @@ import (
 	"baoco/app"
 )
 
-// The elements of an inbound event are not stored beside its body. They are read
-// again when somebody looks, and their outcomes follow from what is known of
-// their event ids, so that recording costs nothing for them. The walk:
+// The elements of an inbound event are not stored: only its body is. They are read
+// again when somebody looks at the event, and their outcomes follow from what is
+// known of their event ids, so they cost nothing in recording. The walk:
 //
 //	stored body → Config.Read → elements, normalised as in recording →
 //	one look-up of the event ids of a page → settle: the outcome of each
@@ -22,7 +22,7 @@ type Element struct {
 	State         Outcome // empty: the event id isn't known
 	TransactionID int64   // recorded under the event id, perhaps with other values; 0: none
 	WaitsIn       int64   // another inbound event whose unassigned item has the event id; 0: none
-	Item          *Item   // nil: nobody had to decide about it
+	Item          *Item   // nil: the element never needed attention
 }
 
 // EventRef names an event id.
@@ -41,7 +41,7 @@ type KnownEvent struct {
 	ItemState        Outcome
 }
 
-// Limits of what a listing reads again, so that it is quick whatever came in.
+// These limits bound what a listing reads again, so that it is always quick.
 // ListedBody is the longest body in bytes. listedPage is the sum for a page in
 // bytes, where each element counts elementBytes more. Of a call that was
 // recorded in part, listedEnd elements at each end are read, to find a recorded
@@ -118,14 +118,14 @@ func (s *Service) InboundEventsBefore(ctx context.Context, accountID int64, f Fi
 // a listing it leaves out elements in the middle.
 func (s *Service) readAgain(e *Event, source Source, body []byte, listing bool) {
 	if e.Channel == app.ChannelFile {
-		return // it has items alone
+		return // its event has items only
 	}
 	read := s.config.Read(source, e.Channel, body, e.ReceivedAt, s.zone)
 	e.ElementCount, e.Explanation = len(read.Elements), read.Explanation
 	first, last := min(e.ElementCount, ShownItems), e.ElementCount // first elements, and those from last on
 	switch {
 	case listing && (e.Recorded == 0 || e.Recorded == e.ElementCount):
-		first = min(e.ElementCount, 1) // all became the same
+		first = min(e.ElementCount, 1) // all elements have the same outcome
 	case listing && e.ElementCount > 2*listedEnd:
 		first, last = listedEnd, e.ElementCount-listedEnd
 	}
@@ -208,7 +208,7 @@ func (e *Event) addItems() {
 		item := &e.Items[n]
 		found, known := at[item.Position]
 		if known && item.State.Open() && e.Elements[found].Item != nil && e.Elements[found].State.Open() {
-			known = false // a retry found another fault; somebody decides about both
+			known = false // a retry found another fault; a person decides about both items
 		}
 		if !known {
 			found = len(e.Elements)
@@ -238,6 +238,6 @@ func (i *Element) judge(item *Item) {
 	i.Incoming, i.State, i.TransactionID, i.Item = item.Incoming, item.State, item.TransactionID, item
 	i.Sender = sender
 	if i.State == OutcomeRecorded || i.State == OutcomeDuplicate {
-		i.Fault = nil // it was settled
+		i.Fault = nil // the item was settled
 	}
 }

@@ -24,7 +24,7 @@ type ImportOptions struct {
 	BankAccountID int64 // the account of the statement; 0: the file names it
 	File          string
 	Notify        bool // make deliveries
-	DryRun        bool // record nothing, and give the results all the same
+	DryRun        bool // record nothing, but return the results
 }
 
 // Import is the import of one file. It is for one goroutine.
@@ -162,7 +162,7 @@ type Undoing struct {
 	Named       []int64   // transactions that stay because a provider or a person named them too
 	ToldCount   int64     // Told and Named hold the first hundred
 	NamedCount  int64
-	ClosedCount int64 // how many stay because they stand in a closed book
+	ClosedCount int64 // how many stay because they are in a closed book
 }
 
 // listedKept is how many ids Told and Named list at most.
@@ -194,8 +194,8 @@ func (u *Undoing) Count(t app.Transaction, told, named, closed bool) {
 	}
 }
 
-// MaxRemovals is how many removals of an account are remembered for those who follow its
-// transactions. One is of at most a hundred transactions.
+// MaxRemovals is how many removals of an account are kept for programs that follow its
+// transactions. A removal has at most a hundred transactions.
 const MaxRemovals = 1000
 
 // UndoStep is where an undo of an import stands.
@@ -204,8 +204,8 @@ type UndoStep struct {
 	After    int64 // the transactions up to this id were looked at; 0: none was
 }
 
-// UndoImport undoes an import in steps, between which others can write. After
-// an interruption, another call goes on.
+// UndoImport undoes an import in steps, between which other writes run. After an
+// interruption, another call continues.
 func (s *Service) UndoImport(ctx context.Context, accountID, id int64, now time.Time) error {
 	for at := (UndoStep{ImportID: id}); ; {
 		last, err := s.store.UndoImport(ctx, accountID, at, s.zone, now)

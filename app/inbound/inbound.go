@@ -33,9 +33,9 @@ type Incoming struct {
 	Sender        string // of a bank's text, if the fault is that its source doesn't allow the sender
 
 	// Balance is that of the bank account after the transaction, in VND;
-	// negative: overdrawn; 0: the provider told none, or none that can be read
-	// exactly. Providers write 0 where they don't know it. Available is the part
-	// of it that can be spent; 0: not told.
+	// negative: overdrawn; 0: the provider named none, or none that can be read
+	// exactly. Providers write 0 for a balance that they don't know. Available is
+	// the part of the balance that can be spent; 0: not named.
 	Balance, Available int64
 
 	Forwarded bool // a bank's text, which a phone may forward twice
@@ -58,9 +58,9 @@ func (e Incoming) ReceivedOn(b app.BankAccount) string {
 	return ""
 }
 
-// Reader reads a body that came in on a channel of source. It never fails:
-// what it can't read becomes an element with a fault. receivedAt stands in for
-// dates that the body lacks.
+// Reader reads a body that came in on a channel of source. It never fails: a part
+// that it can't read becomes an element with a fault. receivedAt replaces dates that
+// are missing in the body.
 type Reader func(source Source, channel app.Channel, body []byte, receivedAt time.Time, zone *time.Location) Reading
 
 // Reading is the content of a body.
@@ -68,8 +68,8 @@ type Reading struct {
 	Elements    []Incoming
 	Explanation app.Text // a sentence about a body without elements, such as a test call
 	Fault       bool     // the provider reports an error on its side, until the next transaction
-	// Drop tells that the body must not be kept: it has to do with a one-time code, or is
-	// nobody's business here. Trace tells that the call is kept all the same.
+	// Drop says that the body must not be kept: it is about a one-time code, or a private
+	// text. Trace says that the call is kept nevertheless.
 	Drop, Trace bool
 }
 
@@ -85,10 +85,10 @@ type Call struct {
 	Body         []byte
 	ReceivedAt   time.Time
 	Elements     []Incoming
-	NoDeliveries bool // the transactions are recorded, and no webhook is told
+	NoDeliveries bool // the transactions are recorded, and no webhook gets them
 	Key          app.IdempotencyKey
 
-	DryRun      bool   // record nothing, and give the results all the same
+	DryRun      bool   // record nothing, but return the results
 	File        string // on ChannelFile: its name
 	ImportID    int64  // the import to which the elements belong; 0: a new one, made with the first recorded transaction
 	SourceFault bool   // the provider reports a fault on its side
@@ -395,9 +395,9 @@ func (s *Service) RetryInbound(ctx context.Context, accountID, eventID int64, no
 	return recording, nil
 }
 
-// DiscardInbound closes the open items of an event, because somebody decided
-// that they are nothing, and gives how many. The event stays in the log for its
-// time, and a repeat of it stays a duplicate.
+// DiscardInbound closes the open items of an event, because a person decided that
+// they are no transactions, and returns how many. The event stays in the log for its
+// time, and a repeat of it is still a duplicate.
 func (s *Service) DiscardInbound(ctx context.Context, accountID, eventID int64) (int, error) {
 	return s.store.DiscardInbound(ctx, accountID, eventID, 0)
 }

@@ -149,7 +149,7 @@ func (s *Service) LinkInbound(ctx context.Context, accountID int64, in EventLink
 	return result, err
 }
 
-// RestFollows says that the rest of a link is recorded without anybody's help.
+// RestFollows says that the rest of a link is recorded automatically.
 var RestFollows = app.Text{EN: " The rest is being recorded.", VI: " Phần còn lại đang được ghi nhận."}
 
 // ErrNothingUnassigned refuses to link an event without unassigned items.
@@ -191,17 +191,17 @@ func ReadNotifyOnLink(text string, bad *app.Invalid) NotifyOnLink {
 // still worth a delivery.
 const RecentlyReceived = 24 * time.Hour
 
-// LinkResult is a new bank account and what had been waiting for it.
+// LinkResult is a new bank account and the result for the transactions that waited for it.
 type LinkResult struct {
 	BankAccount app.BankAccount
 	Recorded    int
 	More        bool // transactions are left; FinishLinks records them
-	Before      bool // it was linked before, with the same key
+	Before      bool // the bank account was linked before, with the same key
 	Deliveries  int
 	Webhooks    []int64 // that got them
 }
 
-// BankAccountLink is what somebody links.
+// BankAccountLink is a request to link a bank account.
 type BankAccountLink struct {
 	Bank, AccountNumber, AccountName string
 	Pending                          bool
@@ -243,16 +243,16 @@ func (s *Service) LinkBankAccount(ctx context.Context, accountID int64, in BankA
 // linkTime is how long FinishLinks leaves a new link to the caller who made it.
 const linkTime = 30 * time.Second
 
-// FinishLinks goes on with links that a crash or a deadline cut off. Nobody
-// links the same account twice, so nobody else would.
+// FinishLinks continues links that a crash or a deadline cut off. Nothing else would
+// finish them: people don't link the same account twice.
 func (s *Service) FinishLinks(ctx context.Context, now time.Time) error {
 	webhooks, err := s.store.FinishLinks(ctx, now.Add(-linkTime), s.zone, now)
 	s.deliveries.Wake(webhooks, nil)
 	return err
 }
 
-// Reason says why a bank account isn't active, and what to do about it. sources
-// are those of its account.
+// BankAccountReason says why a bank account isn't active, and what to do about it.
+// sources are the sources of its account.
 func BankAccountReason(b app.BankAccount, sources []Source) app.Text {
 	switch b.Status {
 	case app.BankAccountPending:

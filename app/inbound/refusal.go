@@ -15,7 +15,7 @@ const (
 	RefusalUnknownSource RefusalCode = "unknown_source"  // neither path nor credential names one
 	RefusalMissing       RefusalCode = "missing"         // a header or field is missing
 	RefusalRepeated      RefusalCode = "repeated"        // a header or field comes twice
-	RefusalMalformed     RefusalCode = "malformed"       // a header or field has not its form
+	RefusalMalformed     RefusalCode = "malformed"       // a header or field has the wrong form
 	RefusalTime          RefusalCode = "wrong_time"      // the time is outside the window
 	RefusalKey           RefusalCode = "wrong_key"       // the credential is wrong
 	RefusalBody          RefusalCode = "body_altered"    // the signature is that of another body

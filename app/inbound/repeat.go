@@ -26,27 +26,28 @@ import (
 // A transaction is the same movement as at most one report of a channel, so two equal
 // transfers that two channels report stay two.
 
-// RepeatWindow is how far apart two channels may date one movement that they give no
-// common number. Where one names only the day, the day must be the same.
+// RepeatWindow is how far apart two channels may date one movement if they have no
+// common number for it. If one channel names only the day, the day must be the same.
 const RepeatWindow = 10 * time.Minute
 
 // LateWindow is how long after a movement a text without the bank's time may come. Beyond
 // RepeatWindow only an equal balance makes such a report and another one movement.
 const LateWindow = 24 * time.Hour
 
-// Unclocked tells whether the time of e is when a text came, because it says none.
+// Unclocked reports whether the time of e is when a bank's text came, because the text names
+// no time.
 func (e Incoming) Unclocked() bool { return e.Forwarded && !e.Clocked }
 
-// Report is what one channel said of a movement.
+// Report is what one channel reported about a movement.
 type Report struct {
 	Number    string // the bank's code of the transfer; may be empty
 	Content   string
 	Time      time.Time
-	Balance   int64 // of the bank account after the movement, in VND; 0: it said none
-	Available int64 // the part of it that can be spent; 0: it said none
+	Balance   int64 // of the bank account after the movement, in VND; 0: not named
+	Available int64 // the part of it that can be spent; 0: not named
 }
 
-// Report is what e says of its movement.
+// Report is the report that e makes about its movement.
 func (e Incoming) Report() Report {
 	return Report{e.Number, e.Content, e.Time, e.Balance, e.Available}
 }
@@ -63,21 +64,21 @@ const (
 // RepeatRule compares the reports of the bank accounts of one account.
 type RepeatRule struct {
 	Codes app.CodeReader
-	Own   []string // the numbers of the account's bank accounts, which prove nothing in a content
+	Own   []string // the numbers of the account's bank accounts: in a content they prove nothing
 }
 
-// Reported is a transaction with what was reported of it.
+// Reported is a transaction with its reports.
 type Reported struct {
 	TransactionID int64
 	Time          time.Time
-	Late          bool     // it is near only because one of the two has no time of the bank
+	Late          bool     // it is within LateWindow only: one of the two has no time of the bank
 	Own, Others   []Report // by the channel of the report that is judged, and by other channels
 }
 
 // Judge judges a report by the transactions of its bank account, direction, amount and
-// time, the nearest first. It gives the transaction that the report repeats, or may
-// repeat; 0: none. What its channel may have told before isn't another channel's, although
-// that has an equal balance: a balance comes back, when money goes back.
+// time, the nearest first. It returns the transaction that the report repeats, or may
+// repeat; 0: none. A report that may repeat an earlier one of its own channel stays not known,
+// even if another channel has an equal balance: a balance comes back when money goes back.
 func (r RepeatRule) Judge(e Incoming, known []Reported) (transactionID int64, like Likeness) {
 	like = AnotherMovement
 	again, sure := int64(0), false
@@ -99,7 +100,7 @@ func (r RepeatRule) Judge(e Incoming, known []Reported) (transactionID int64, li
 	return transactionID, like
 }
 
-// compare is certain where a balance or the text itself says so, before any content.
+// compare is certain if a balance, a number or a repeated text decides, and not the contents.
 func (r RepeatRule) compare(e Incoming, k Reported) (like Likeness, certain bool) {
 	if len(k.Own) > 0 {
 		return r.forwardedAgain(e, k.Own), true
@@ -109,7 +110,7 @@ func (r RepeatRule) compare(e Incoming, k Reported) (like Likeness, certain bool
 		like := compareBalances(e.Report(), other)
 		switch {
 		case like == SameMovement && (otherNumber || k.Late && r.compareContents(e.Report(), other) == AnotherMovement):
-			return NotKnown, false // a balance comes back, when money goes back
+			return NotKnown, false // a balance comes back when money goes back
 		case like != NotKnown:
 			return like, true
 		}
@@ -129,7 +130,7 @@ func (r RepeatRule) compare(e Incoming, k Reported) (like Likeness, certain bool
 	return like, false
 }
 
-// compareBalances compares those that both reports say.
+// compareBalances compares the balances that both reports have.
 func compareBalances(a, b Report) Likeness {
 	for _, said := range [][2]int64{{a.Balance, b.Balance}, {a.Available, b.Available}} {
 		switch {
@@ -143,19 +144,19 @@ func compareBalances(a, b Report) Likeness {
 	return NotKnown
 }
 
-// numberForm is a number as banks count their transfers: letters and digits behind them.
+// numberForm is a number by which banks count their transfers: letters, then digits.
 var numberForm = regexp.MustCompile(`^([A-Z]{2,})([0-9]+)$`)
 
-// otherNumber tells whether two numbers are of one way of counting, letters and as many
-// digits, and differ: they are of two movements.
+// otherNumber reports whether two numbers differ, but have the same letters and as many
+// digits: the bank counted two movements.
 func otherNumber(a, b string) bool {
 	a, b = NumberKey(a), NumberKey(b)
 	x, y := numberForm.FindStringSubmatch(a), numberForm.FindStringSubmatch(b)
 	return a != b && x != nil && y != nil && x[1] == y[1] && len(x[2]) == len(y[2])
 }
 
-// NumberKey is what channels write alike of the number of one transfer: without blanks,
-// case, separators and the suffix that some banks add.
+// NumberKey is the number of a transfer in one form for all channels: in capitals, without
+// blanks, separators and the suffixes that some banks add.
 func NumberKey(number string) string {
 	key := strings.Map(func(c rune) rune {
 		if 'a' <= c && c <= 'z' {
@@ -169,10 +170,10 @@ func NumberKey(number string) string {
 	return key
 }
 
-// forwardedAgain compares a bank's text with those that its channel reported before. The
-// bank's own time and a balance make two texts one. Where they have only one of these, or
-// neither, equal texts may be of two movements. So may texts of other contents with both:
-// money that comes, goes back and comes again within a minute leaves one balance twice.
+// forwardedAgain compares a bank's text with earlier ones of its channel. Two texts with the
+// same time of the bank and the same balance are one. With only one of these, or neither, equal
+// texts may be of two movements. So may texts with both but different contents: money that
+// comes, goes back and comes again within a minute leaves the same balance twice.
 func (r RepeatRule) forwardedAgain(e Incoming, own []Report) Likeness {
 	like := AnotherMovement
 	for _, o := range own {
@@ -241,8 +242,8 @@ func numbersIn(content string) (long []string) {
 	return long
 }
 
-// isPhoneNumber tells whether n has the form of a Vietnamese telephone number, that of a
-// hotline too: a shop's own stands in the contents of many payers.
+// isPhoneNumber reports whether n has the form of a Vietnamese telephone number, also of a
+// hotline: many payers write the shop's number into the content.
 func isPhoneNumber(n string) bool {
 	if (strings.HasPrefix(n, "1900") || strings.HasPrefix(n, "1800")) && (len(n) == 8 || len(n) == 10) {
 		return true
@@ -254,7 +255,7 @@ func isPhoneNumber(n string) bool {
 	return national && (len(rest) == 9 && strings.Contains("35789", rest[:1]) || (len(rest) == 9 || len(rest) == 10) && rest[0] == '2')
 }
 
-// isDateOf tells whether n is the day of t, as banks write it into contents.
+// isDateOf reports whether n is the day of t, as banks write it into contents.
 func isDateOf(n string, t time.Time) bool {
 	return slices.ContainsFunc([]string{"020106", "02012006", "060102", "20060102"}, func(layout string) bool {
 		day := t.In(bankZone).Format(layout)
@@ -262,7 +263,7 @@ func isDateOf(n string, t time.Time) bool {
 	})
 }
 
-// bankZone is the time that Vietnamese banks write.
+// bankZone is the time zone of Vietnamese banks.
 var bankZone = time.FixedZone("", 7*60*60)
 
 // shareWord reports whether a word of a content, other than those that stand in most
@@ -281,14 +282,14 @@ var commonWords = strings.Fields(`chuyen tien khoan ck ct nd noi dung thanh toan
 	`tpb vib stb ctg msb hdb shb
 	vietcombank vietinbank techcombank agribank mbbank vpbank tpbank sacombank momo zalopay vnpay viettel money app cam on va la cua com`)
 
-// MayRepeat is why a report is kept that may be the movement of a transaction.
+// MayRepeat is the reason for keeping a report that may repeat a transaction.
 func MayRepeat(transactionID int64) app.FieldError {
 	return app.FieldError{Field: "transaction",
 		Text: app.Textf("%d may be the same money: amount and time agree, and nothing in the two reports says whether they are one transfer",
 			"%d có thể là cùng khoản tiền này: số tiền và thời gian khớp, nhưng không đủ căn cứ để biết là một hay hai lần chuyển", transactionID)}
 }
 
-// ErrMayBeRepeat refuses to record by hand what may be recorded already.
+// ErrMayBeRepeat refuses to record by hand a movement that may be recorded already.
 func ErrMayBeRepeat(transactionID int64) error {
 	return app.Refused(app.CodeMayBeRepeat, app.Textf(
 		"Transaction %d may be the same money: amount and time agree. If this is another transfer, say so (not_a_repeat) and record it again.",
@@ -296,33 +297,33 @@ func ErrMayBeRepeat(transactionID int64) error {
 			"(not_a_repeat) rồi ghi lại.", transactionID))
 }
 
-// Settled is what became of an item that might have been a repeat.
+// Settled is the result of settling an item that might be a repeat.
 type Settled struct {
 	Outcome       Outcome // OutcomeRecorded, OutcomeDuplicate, or OutcomeMayBeRepeat: of another transaction
 	TransactionID int64   // that it is, or may repeat
 	Webhooks      []int64 // of each delivery that follows
 }
 
-// RepeatSettle is what a person says of an item of an inbound event.
+// RepeatSettle is a person's decision about an item of an inbound event.
 type RepeatSettle struct {
 	EventID int64
 	ItemID  int64 // 0: the only item of the event that may be a repeat
-	// TransactionID is of the transaction that the person saw: a decision that is sent
-	// twice must not be about the next one. 0: it isn't said.
+	// TransactionID is the id of the transaction that the person saw: a decision that is
+	// sent twice must not decide about the next one. 0: not given.
 	TransactionID int64
 	Repeat        bool // the item is the movement of the transaction that it names
 }
 
-// SettleRepeat does what a person says. Where the item isn't a repeat, or the transaction
-// was removed, it is judged by the others again, and recorded if it is none of them.
-// CodeConflict where there is no such item, or are several.
+// SettleRepeat settles an item as a person says. If the item isn't a repeat, or the
+// transaction was removed, the item is compared with other transactions again, and recorded if
+// it repeats none of them. CodeConflict if there isn't exactly one such item.
 func (s *Service) SettleRepeat(ctx context.Context, accountID int64, in RepeatSettle, now time.Time) (Settled, error) {
 	settled, err := s.store.SettleRepeat(ctx, accountID, in, s.zone, now)
 	s.deliveries.Wake(settled.Webhooks, nil)
 	return settled, err
 }
 
-// ReportPart names a report that was taken for a transaction which another channel told.
+// ReportPart names a report that was merged with a transaction which another channel reported.
 type ReportPart struct {
 	TransactionID int64
 	EventRef

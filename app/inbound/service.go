@@ -37,8 +37,8 @@ type Service struct {
 	deliveries    *delivery.Service
 	catchUps      catchUps
 	recorded      recorded
-	newestAtStart atomic.Pointer[time.Time] // time of what was recorded last before this process; nil: not said
-	meter         func(Source, Recording)   // nil: nobody counts
+	newestAtStart atomic.Pointer[time.Time] // time of the newest row from before this process; nil: not set
+	meter         func(Source, Recording)   // nil: recordings aren't counted
 }
 
 // NewService makes the use cases over a store.
@@ -49,19 +49,19 @@ func NewService(store Store, c Config, ledger *app.Service, deliveries *delivery
 	}
 }
 
-// CountRecordings has counted called with what became of the transactions that a source
-// named, or a file or a person; then source is zero. It must return at once. It is set
+// CountRecordings has counted called with the recording of each call, file or typed
+// transaction; for the latter two the source is zero. counted must return at once, and is set
 // before the service is used.
 func (s *Service) CountRecordings(counted func(Source, Recording)) { s.meter = counted }
 
-// recorded wakes whoever waits for new transactions.
+// recorded wakes goroutines that wait for new transactions.
 type recorded struct {
 	mu   sync.Mutex
-	next chan struct{} // closed at the next recording; nil: nobody waits
+	next chan struct{} // closed at the next recording; nil: no goroutine waits
 }
 
-// Recorded gives a channel that is closed when this process records transactions the
-// next time. Those of another process are only in the file.
+// Recorded returns a channel that is closed when this process records transactions the
+// next time. It doesn't notice those of another process.
 func (s *Service) Recorded() <-chan struct{} {
 	s.recorded.mu.Lock()
 	defer s.recorded.mu.Unlock()
@@ -71,8 +71,8 @@ func (s *Service) Recorded() <-chan struct{} {
 	return s.recorded.next
 }
 
-// counted counts what became of a call, list, file or typed transaction, and announces
-// it. source is zero where none named it.
+// counted counts the recording of a call, list, file or typed transaction, and announces
+// it. For the latter two source is zero.
 func (s *Service) counted(source Source, r Recording) {
 	if s.meter != nil {
 		s.meter(source, r)

@@ -53,7 +53,7 @@ type ProviderKind struct {
 	Check func(SourceAdd) error
 }
 
-// ProviderGroup is what kind of thing calls: the kinds of sources are shown by it.
+// ProviderGroup is what calls: a gateway, a phone or a program. Kinds of sources are shown by group.
 type ProviderGroup int
 
 // The groups, those first that most shops need.
@@ -104,7 +104,7 @@ var ErrTooManySources error = app.Refused(app.CodeLimitReached, app.Textf(
 // How long a source may go without a call before somebody should look at it.
 // quietSource is longer than a weekend, since shops close. quietBusySource is
 // for a shop that has transactions every day and only this source. After
-// forgottenSource nobody is told any more.
+// forgottenSource nobody is warned any more.
 const (
 	quietSource     = 72 * time.Hour
 	quietBusySource = 24 * time.Hour
@@ -184,8 +184,8 @@ func (s *Service) AddSource(ctx context.Context, accountID int64, in SourceAdd, 
 	return s.store.CreateSource(ctx, src, in.NewName, in.Key, now)
 }
 
-// NeedsSecret tells whether the secret must be entered: the provider makes the
-// key and signs with it, so that a generated one would refuse every call.
+// NeedsSecret reports whether the secret must be entered: the provider makes the key
+// and signs with it, so a generated one would refuse every call.
 func (k ProviderKind) NeedsSecret(auth Auth) bool { return k.OwnSecret != "" && auth == AuthHMAC }
 
 // readSecret gives the secret that was entered, or a generated one.
@@ -203,8 +203,8 @@ func (k ProviderKind) readSecret(auth Auth, secret string) (string, error) {
 	return "bcs_" + app.RandomToken(), nil
 }
 
-// checkOptions refuses options that the kind doesn't have, and the lack of
-// those that it needs.
+// checkOptions refuses options that the kind doesn't have, and demands those that it
+// needs.
 func (k ProviderKind) checkOptions(in SourceAdd) error {
 	var v app.Invalid
 	for _, option := range in.Options.given() {
@@ -256,8 +256,8 @@ func joined[T any](list []T, name func(T) string) string {
 // ProviderKinds lists the kinds of sources.
 func (s *Service) ProviderKinds() []ProviderKind { return s.config.Providers }
 
-// ProviderKind finds a kind of source. One that isn't known any more has its
-// name alone.
+// ProviderKind finds a kind of source. A kind that is no longer known has only its
+// name.
 func (s *Service) ProviderKind(p app.Provider) (ProviderKind, bool) {
 	i := slices.IndexFunc(s.config.Providers, func(k ProviderKind) bool { return k.Provider == p })
 	if i < 0 {
@@ -301,7 +301,7 @@ func (s *Service) source(ctx context.Context, accountID, id int64) (Source, erro
 
 // SourceRotate is a request for a new secret of a source.
 type SourceRotate struct {
-	Secret string // empty: one is made, where the kind needs none
+	Secret string // empty: one is made, unless the kind needs one
 	Key    app.IdempotencyKey
 }
 

@@ -14,7 +14,7 @@ type SourceOption string
 
 const (
 	OptionHeader    SourceOption = "header"     // the header with the secret
-	OptionMap       SourceOption = "map"        // where the fields stand
+	OptionMap       SourceOption = "map"        // where the fields are
 	OptionSender    SourceOption = "sender"     // further senders of a bank's texts
 	OptionAccessKey SourceOption = "access_key" // a text that is signed but not sent
 	OptionUsername  SourceOption = "username"

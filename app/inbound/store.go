@@ -7,7 +7,7 @@ import (
 	"baoco/app"
 )
 
-// Records are what everybody may ask and change: no rule decides about it.
+// Records are the queries and changes that no rule decides.
 type Records interface {
 	// Sources lists the sources in use by id.
 	Sources(ctx context.Context, accountID int64) ([]Source, error)
@@ -26,7 +26,7 @@ type Records interface {
 	OpenInbound(ctx context.Context, accountID int64, most int) (OpenItems, error)
 	// Imports lists a page of the statement files, newest first.
 	Imports(ctx context.Context, accountID int64, page app.Page) ([]ImportedFile, error)
-	// Undoable tells what UndoImport would remove now.
+	// Undoable returns what UndoImport would remove now.
 	Undoable(ctx context.Context, accountID, id int64, now time.Time) (Undoing, error)
 	// RemoveSource ends a source: its calls are refused from now on. What it
 	// recorded stays.
@@ -36,8 +36,8 @@ type Records interface {
 	NoteRefusedCall(c RefusedCall)
 }
 
-// Store remembers for [Service]. What [app.Records] and [app.Store] say of all stores holds
-// here too.
+// Store remembers for [Service]. The rules of [app.Records] and [app.Store] for all stores
+// hold here too.
 type Store interface {
 	Records
 
@@ -76,8 +76,8 @@ type Store interface {
 	// some hundred rows. zone dates the transactions. It returns once the last
 	// commit is on disk.
 	RecordInbound(ctx context.Context, call Call, zone *time.Location) (Recording, error)
-	// RetryInbound records the elements of call, which are what the body of
-	// event id is read as now, and closes the items that are no longer at fault.
+	// RetryInbound records the elements of call, which were read again from the body
+	// of event id, and closes the items that no longer have a fault.
 	RetryInbound(ctx context.Context, id int64, call Call, zone *time.Location, now time.Time) (Recording, error)
 	// DiscardInbound closes the open items of an event, or one of them where
 	// itemID isn't 0, and gives how many. CodeValidation where the event has no
@@ -120,11 +120,11 @@ type Store interface {
 	// nothing else proves it right. When it is newly refused, the bank accounts
 	// that the source serves go to BankAccountError, but not inactive ones.
 	NotePollFault(ctx context.Context, sourceID int64, fault PollFault) (isNew bool, err error)
-	// UndoImport looks at a bounded number of transactions of an import, those
-	// with the least ids above at.After, removes what may go and gives the last id;
-	// then of its rows that might have been repeats. 0: none was left, and the import
-	// counts as taken back. A transaction stays if a shop was told or may be told, or
-	// if a call or a person named it too: it was acknowledged. The event ids of the
-	// removed ones are free again.
+	// UndoImport looks at a bounded number of transactions of an import, those with the
+	// lowest ids above at.After, then at its rows that might have been repeats. It removes
+	// those that may go, and returns the last id; 0: none was left, and the import counts
+	// as undone. A transaction stays if it has, or may get, a delivery to a shop, or if a
+	// call or a person named it too: then it was acknowledged. The event ids of removed
+	// transactions are free again.
 	UndoImport(ctx context.Context, accountID int64, at UndoStep, zone *time.Location, now time.Time) (last int64, err error)
 }
