@@ -87,9 +87,9 @@ func (w *writer) emptyLog(tight bool) error {
 // giveWayTime is a little longer than SQLite waits between two tries to get a lock.
 const giveWayTime = 110 * time.Millisecond
 
-// giveWay lets another process write, once a second at most: Litestream, which copies
-// the log, lets nobody checkpoint but itself, and for that needs the lock for writing.
-// A busy server would leave it no moment, and the log would grow.
+// giveWay lets another process write, at most once a second. Litestream, which copies the
+// log, makes all checkpoints itself, and needs the write lock for them. A busy server would
+// never leave it the lock, and the log would grow.
 func (w *writer) giveWay() {
 	if time.Since(w.gaveWay) >= time.Second {
 		time.Sleep(giveWayTime)

@@ -43,7 +43,7 @@ type writer struct {
 	beat     atomic.Pointer[time.Time]             // when the last batch was done, also one that failed
 
 	logged          int       // pages written to the log since the last checkpoint
-	gaveWay         time.Time // when another process could last write although the log was large
+	gaveWay         time.Time // when giveWay last let another process write
 	checkpointErr   atomic.Pointer[error]
 	retryCheckpoint atomic.Bool
 }
