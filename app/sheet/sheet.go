@@ -4,11 +4,12 @@
 // with (owasp.org/www-community/attacks/CSV_Injection).
 //
 // It also reads such files of anyone into cells (read.go), a line at a time and within
-// bounds: text.go makes cells of a text file, workbook.go of a workbook, xls.go of one of
-// Excel 97, which ole.go finds in its container, and page.go of a web page; format.go says
-// what numbers look like, and view.go and pageview.go which cells a person doesn't see. Only the texts that a workbook
-// shares among its cells, and a workbook of Excel 97, are held in memory, up to 64 MiB. Package statement
-// makes transactions of the cells.
+// bounds: text.go makes cells of a text file, workbook.go and worksheet.go of a workbook,
+// and page.go of a web page. xls.go makes them of a workbook of Excel 97, which ole.go finds
+// in its container and whose records biff.go decodes. format.go says what numbers look like,
+// and view.go and pageview.go which cells a person doesn't see. Only the texts that a workbook
+// shares among its cells, and a workbook of Excel 97, are held in memory, up to 64 MiB.
+// Package statement makes transactions of the cells.
 package sheet
 
 import (
