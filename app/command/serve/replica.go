@@ -75,7 +75,7 @@ func (r *ReplicaChecker) look(ctx context.Context, now time.Time) upkeep.Replica
 	if look.Empty() && now.Sub(r.seen.moved) <= silentReplica {
 		return upkeep.ReplicaCheck{} // the replica was just set up, or the server just started
 	}
-	odd := look.Odd(r.seen.look)
+	reason := look.Odd(r.seen.look)
 	if look.News(r.seen.look) {
 		r.seen.clock = clockProblem(look.Newest, r.seen.at, now)
 		r.seen.moved = now
@@ -84,7 +84,7 @@ func (r *ReplicaChecker) look(ctx context.Context, now time.Time) upkeep.Replica
 		}
 	} else if since, err := r.Store.FirstAfter(ctx, r.seen.newest, upkeep.AllCopied); err == nil && !since.IsZero() &&
 		now.Sub(since) > upkeep.StaleCopy {
-		odd = errStandsStill
+		reason = errStandsStill
 	}
 	r.seen.look, r.seen.at = look, now
 	if silent := now.Sub(r.seen.moved); silent > silentReplica && r.seen.last.Problem == (app.Text{}) {
@@ -92,7 +92,7 @@ func (r *ReplicaChecker) look(ctx context.Context, now time.Time) upkeep.Replica
 			"Nothing new has come to the replica for %d minutes.", "Đã %d phút không có gì mới được chép sang bản sao ngoài máy.",
 			int(silent/time.Minute)).And(upkeep.RestartLitestream)}
 	}
-	if odd != nil && r.seen.last.Problem == (app.Text{}) || !now.Before(r.seen.next) {
+	if reason != nil && r.seen.last.Problem == (app.Text{}) || !now.Before(r.seen.next) {
 		r.seen.last = r.Check(ctx, now)
 		r.seen.next = now.Add(r.pause())
 	}
