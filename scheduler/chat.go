@@ -84,7 +84,7 @@ func (a *Alerter) post(ctx context.Context, address, token string, content any) 
 	return response, data, nil
 }
 
-// chatRequest gives the address and the body by which a medium takes a message.
+// chatRequest returns the address and the body by which a medium takes a message.
 func chatRequest(medium alert.Medium, chat alert.ChatSettings, m alert.Message, now time.Time) (address string, body map[string]any) {
 	switch medium {
 	case alert.Zalo:

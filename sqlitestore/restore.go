@@ -358,7 +358,7 @@ func FinishRestore(path string) error {
 
 // applyRestore sets the old files aside and moves the restored ones into their
 // place, as far as that isn't done yet. It returns the name of the database that was
-// set aside; empty if there was none. The caller holds the lock. The steps are
+// set aside; empty: none. The caller holds the lock. The steps are
 // renames, each of which is done once:
 //
 //  1. the logs of F, a key that it was about to get, and Litestream's state are set

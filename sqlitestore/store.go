@@ -4,7 +4,7 @@
 //
 // # Shelves
 //
-// The files stand on five shelves:
+// The files are on five shelves:
 //   - engine, through which every statement passes: store, read, tx, writer, checkpoint,
 //     errors, secret, schema, migrate, setting, idempotency, lock, disk, mounts,
 //     openfiles, sequence;

@@ -146,7 +146,7 @@ type Latest struct {
 	WebhookName string
 	URL         string // of the webhook now
 	Deleted     bool   // the webhook: nothing can be resent to it
-	// Of the last attempt; zero where there was none.
+	// These are of the last attempt; zero: none was made.
 	HistoryID  int64
 	StatusCode int
 	Error      ErrorClass

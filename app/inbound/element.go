@@ -72,7 +72,7 @@ func (s *Service) ReadInboundEvent(ctx context.Context, accountID, id int64) (Ev
 }
 
 // InboundEventsBefore lists the newest events with a lower id than f.Before (0:
-// all), and tells whether there are older ones. It uses only the size of
+// all), and returns whether there are older ones. It uses only the size of
 // f.Page. Each event has one element if its body is short enough: the first
 // that it recorded, else the first.
 func (s *Service) InboundEventsBefore(ctx context.Context, accountID int64, f Filter) ([]Event, bool, error) {
@@ -170,7 +170,7 @@ func (s *Service) settleElements(ctx context.Context, accountID int64, events []
 
 // settle finds the outcome of an element of e by the rules of recording, from
 // what is known of its event id now. recorded holds the transactions of e that
-// earlier elements stand for.
+// earlier elements were recorded as.
 func (i *Element) settle(e *Event, known *KnownEvent, recorded map[int64]bool) {
 	switch {
 	case known == nil && i.Fault == nil:

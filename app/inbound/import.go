@@ -198,7 +198,7 @@ func (u *Undoing) Count(t app.Transaction, told, named, closed bool) {
 // transactions. A removal has at most a hundred transactions.
 const MaxRemovals = 1000
 
-// UndoStep is where an undo of an import stands.
+// UndoStep is how far an undo of an import has come.
 type UndoStep struct {
 	ImportID int64
 	After    int64 // the transactions up to this id were looked at; 0: none was

@@ -321,7 +321,7 @@ type TransactionCreate struct {
 }
 
 // RecordByHand records one transaction. If the outcome is a
-// duplicate, it gives the transaction of the earlier record. CodeConflict where
+// duplicate, it returns the transaction of the earlier record. CodeConflict where
 // the id was recorded with another amount, direction or account. CodeValidation
 // where the element has a fault or names no linked bank account; then nothing
 // is kept.

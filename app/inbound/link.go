@@ -207,7 +207,7 @@ type BankAccountLink struct {
 	Pending                          bool
 	Notify                           NotifyOnLink
 	app.BankAccountReceiving
-	// Key makes the link safe to repeat: the second time gives the bank account.
+	// Key makes the link safe to repeat: the second time returns the bank account.
 	Key app.IdempotencyKey
 }
 

@@ -196,7 +196,7 @@ func (r RepeatRule) forwardedAgain(e Incoming, own []Report) Likeness {
 // leastContent is how many letters and digits a content needs to say anything by itself.
 const leastContent = 8
 
-// compareContents follows decisions: equal contents, one that stands in the other, a common
+// compareContents follows decisions: equal contents, one that contains the other, a common
 // payment code or a common long number are the same movement; long contents without a
 // common word are another. With two different payment codes a common number proves nothing.
 func (r RepeatRule) compareContents(a, b Report) Likeness {
@@ -222,7 +222,7 @@ func (r RepeatRule) compareContents(a, b Report) Likeness {
 const leastNumber = 6
 
 // shareNumber reports whether both contents have a long number that is no account or
-// phone number and no date: those stand in many transfers.
+// phone number and no date: many contents have those.
 func (r RepeatRule) shareNumber(a, b Report) bool {
 	others := numbersIn(b.Content)
 	return slices.ContainsFunc(numbersIn(a.Content), func(n string) bool {
@@ -266,8 +266,8 @@ func isDateOf(n string, t time.Time) bool {
 // bankZone is the time zone of Vietnamese banks.
 var bankZone = time.FixedZone("", 7*60*60)
 
-// shareWord reports whether a word of a content, other than those that stand in most
-// transfers, is found in another content, squeezed: banks drop blanks.
+// shareWord reports whether a word of a content, except the commonWords, is found in another
+// content, squeezed: banks drop blanks.
 func shareWord(content, squeezed string) bool {
 	words := strings.FieldsFunc(fold.String(content), func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) })
 	return slices.ContainsFunc(words, func(word string) bool {

@@ -136,12 +136,12 @@ type SourceAdd struct {
 	APIKey        string
 	APIURL        string
 	NewName       bool // ErrSameName if a source in use has the name
-	// Key makes the addition safe to repeat: the second time gives the source
+	// Key makes the addition safe to repeat: the second time returns the source
 	// that was made, without its secret.
 	Key app.IdempotencyKey
 }
 
-// AddSource makes a source and gives it with its secret, and with a generated
+// AddSource makes a source and returns it with its secret, and with a generated
 // user name if it needs one and none was given. The secret is empty where
 // in.Key was used before.
 func (s *Service) AddSource(ctx context.Context, accountID int64, in SourceAdd, now time.Time) (Source, error) {
@@ -188,7 +188,7 @@ func (s *Service) AddSource(ctx context.Context, accountID int64, in SourceAdd, 
 // and signs with it, so a generated one would refuse every call.
 func (k ProviderKind) NeedsSecret(auth Auth) bool { return k.OwnSecret != "" && auth == AuthHMAC }
 
-// readSecret gives the secret that was entered, or a generated one.
+// readSecret returns the secret that was entered, or a generated one.
 func (k ProviderKind) readSecret(auth Auth, secret string) (string, error) {
 	switch {
 	case secret != "":
@@ -340,8 +340,8 @@ func errNotTaken(field SourceOption) error {
 }
 
 // FindSource finds the source of a call by the token of its path or, if that is
-// empty, by its Bearer credential. It authenticates nobody. ok is false where
-// there is none.
+// empty, by its Bearer credential. It authenticates nobody. ok is false if
+// there is no such source.
 func (s *Service) FindSource(ctx context.Context, token, bearer string) (src Source, ok bool, err error) {
 	switch {
 	case token != "":
@@ -353,7 +353,7 @@ func (s *Service) FindSource(ctx context.Context, token, bearer string) (src Sou
 }
 
 // FindSourceByUsername finds the source with a user name. It authenticates
-// nobody. ok is false where there is none.
+// nobody. ok is false if there is no such source.
 func (s *Service) FindSourceByUsername(ctx context.Context, username string) (src Source, ok bool, err error) {
 	if username == "" {
 		return Source{}, false, nil

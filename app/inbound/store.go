@@ -14,7 +14,7 @@ type Records interface {
 	// SourcesHealth lists the sources in use by id, each with its refused calls.
 	SourcesHealth(ctx context.Context, accountID int64) ([]SourceHealth, error)
 	// SourceByID finds a source in use of any account, from the commit on with
-	// which another process made it. ok is false where there is none. It
+	// which another process made it. ok is false if there is no such source. It
 	// authenticates nobody.
 	SourceByID(ctx context.Context, id int64) (s Source, ok bool, err error)
 	// InboundEvents lists a page of the inbound log without bodies, newest
@@ -47,18 +47,18 @@ type Store interface {
 	LinkBankAccount(ctx context.Context, b app.BankAccount, in BankAccountLink, zone *time.Location, now time.Time) (LinkResult, error)
 	// FinishLinks records the rest of the links that LinkBankAccount or
 	// LinkInbound made before a time, with the deliveries that were asked for
-	// then. It gives the webhooks that got deliveries.
+	// then. It returns the webhooks that got deliveries.
 	FinishLinks(ctx context.Context, before time.Time, zone *time.Location, now time.Time) (webhooks []int64, err error)
 	// CreateSource fails with CodeAlreadyExists where another source has the same
-	// Bearer secret or user name or there are MaxSources, and with
-	// CodeValidation for an unknown bank account. Where the key was used before it gives the source that was made
-	// then, without its secret.
+	// Bearer secret or user name or there are MaxSources, and with CodeValidation
+	// for an unknown bank account. If the key was used before, it returns the source
+	// that was made then, without its secret.
 	CreateSource(ctx context.Context, s Source, newName bool, key app.IdempotencyKey, now time.Time) (Source, error)
 	// SourceByToken, SourceByBearer and SourceByUsername find as SourceByID does.
 	SourceByToken(ctx context.Context, token string) (s Source, ok bool, err error)
 	SourceByBearer(ctx context.Context, hash [32]byte) (s Source, ok bool, err error)
 	SourceByUsername(ctx context.Context, username string) (s Source, ok bool, err error)
-	// SetSourceSecret changes nothing and gives the source without its secret
+	// SetSourceSecret changes nothing and returns the source without its secret
 	// where the key was used before. CodeAlreadyExists as CreateSource.
 	SetSourceSecret(ctx context.Context, accountID, id int64, in SourceRotate, now time.Time) (Source, error)
 	// AddSourceSenders adds senders to those of the source's options.
@@ -80,7 +80,7 @@ type Store interface {
 	// of event id, and closes the items that no longer have a fault.
 	RetryInbound(ctx context.Context, id int64, call Call, zone *time.Location, now time.Time) (Recording, error)
 	// DiscardInbound closes the open items of an event, or one of them where
-	// itemID isn't 0, and gives how many. CodeValidation where the event has no
+	// itemID isn't 0, and returns how many. CodeValidation where the event has no
 	// such item.
 	DiscardInbound(ctx context.Context, accountID, id, itemID int64) (int, error)
 	// SettleRepeat does what Service.SettleRepeat says.
@@ -90,20 +90,20 @@ type Store interface {
 	// LinkInbound links in one commit and records in steps, as LinkBankAccount.
 	LinkInbound(ctx context.Context, accountID int64, in EventLink, zone *time.Location, now time.Time) (EventLinkResult, error)
 	// InboundEventsBefore lists at most f.Page.Size events without bodies,
-	// newest first, and tells whether there are more. It counts nothing: it is
+	// newest first, and returns whether there are more. It counts nothing, so it is
 	// quick however long the log is.
 	InboundEventsBefore(ctx context.Context, accountID int64, f Filter) (list []Event, more bool, err error)
-	// InboundEvent gives the event without its items, and its source, removed
+	// InboundEvent returns the event without its items, and its source, removed
 	// or not.
 	InboundEvent(ctx context.Context, accountID, id int64) (Event, Source, error)
 	// InboundItems lists at most limit items of an event, open ones first.
 	InboundItems(ctx context.Context, accountID, eventID int64, limit int) ([]Item, error)
-	// InboundBodies gives the bodies of the events by their ids, without those
+	// InboundBodies returns the bodies of the events by their ids, without those
 	// of more than most bytes.
 	InboundBodies(ctx context.Context, accountID int64, ids []int64, most int) (map[int64][]byte, error)
-	// InboundSources gives sources by their ids, removed or not.
+	// InboundSources returns sources by their ids, removed or not.
 	InboundSources(ctx context.Context, accountID int64, ids []int64) (map[int64]Source, error)
-	// KnownEvents gives what each event id is known as, in the order of refs;
+	// KnownEvents returns what each event id is known as, in the order of refs;
 	// nil for an unknown one.
 	KnownEvents(ctx context.Context, accountID int64, refs []EventRef) ([]*KnownEvent, error)
 	// PolledSources lists the sources in use that have an API key, of every
@@ -115,7 +115,7 @@ type Store interface {
 	// of receipt; then the source has no fault. CodeNotFound where the source
 	// was removed meanwhile.
 	RecordPage(ctx context.Context, call Call, progress string, complete bool, zone *time.Location) (Recording, error)
-	// NotePollFault keeps why a source's list couldn't be read, and tells
+	// NotePollFault keeps why a source's list couldn't be read, and returns
 	// whether that is new. A refused key stays until a list is read again:
 	// nothing else proves it right. When it is newly refused, the bank accounts
 	// that the source serves go to BankAccountError, but not inactive ones.

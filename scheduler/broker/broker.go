@@ -56,7 +56,7 @@ type publisher struct {
 	ahead  map[string]bool // ids of messages that are kept, though one before them isn't
 }
 
-// NewPublisher gives the publisher of a client.
+// NewPublisher returns the publisher of a client.
 func NewPublisher(c Client) stream.Publisher { return &publisher{client: c} }
 
 // Close implements [stream.Publisher].

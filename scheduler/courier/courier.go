@@ -84,8 +84,8 @@ func (c *Courier) Wake(webhookIDs []int64, ready []delivery.Outgoing) {
 }
 
 // beginReady begins an attempt without a look at the file. Ids are in the order of
-// commits: where an attempt of this delivery or of a later one has begun, a sweep may
-// have found this delivery already, so nothing is done.
+// commits: once an attempt of this delivery or of a later one has begun, a sweep may have
+// found this delivery already, so beginReady leaves it to the sweep.
 func (c *Courier) beginReady(o delivery.Outgoing) bool {
 	if o.ID <= c.begun || c.stopped || c.unsettled > 0 {
 		return false

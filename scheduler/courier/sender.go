@@ -42,7 +42,7 @@ func NewSender(policy *target.Policy, version string, transport http.RoundTrippe
 	return &Sender{transport: transport, userAgent: delivery.UserAgent(version), Limit: delivery.AttemptTimeout}
 }
 
-// Send makes one attempt. It always gives a result; ctx ends it early.
+// Send makes one attempt. It always returns a result; ctx ends it early.
 func (s *Sender) Send(ctx context.Context, o delivery.Outgoing) delivery.Result {
 	result := delivery.Result{StartedAt: time.Now()}
 	ctx, cancel := context.WithCancel(ctx)

@@ -115,7 +115,7 @@ func (c *Courier) waitFor(host string, webhookID int64) {
 	c.waiting[host][webhookID] = struct{}{}
 }
 
-// hostOf gives the name and port of a URL. The URL was checked when it was stored.
+// hostOf returns the name and port of a URL. The URL was checked when it was stored.
 func hostOf(url string) string {
 	_, rest, _ := strings.Cut(url, "://")
 	if i := strings.IndexAny(rest, "/?"); i >= 0 {

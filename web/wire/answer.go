@@ -160,7 +160,7 @@ func StatusFor(r *http.Request, e *app.Error) int {
 	return status
 }
 
-// ErrorBody sets the headers for err, and gives status and body. An error that
+// ErrorBody sets the headers for err, and returns status and body. An error that
 // isn't the caller's fault is logged here, once, and its text is not answered.
 func (s *Responder) ErrorBody(w http.ResponseWriter, r *http.Request, err error) (int, Failure) {
 	e := AsError(err)
@@ -186,7 +186,7 @@ func (s *Responder) ErrorBody(w http.ResponseWriter, r *http.Request, err error)
 	return status, body
 }
 
-// RateLimited sets the headers of a 429, and gives its body in the form of the
+// RateLimited sets the headers of a 429, and returns its body in the form of the
 // interface.
 func RateLimited(w http.ResponseWriter, r *http.Request, limit int, wait time.Duration) (int, Failure) {
 	seconds := max(1, int((wait+time.Second-1)/time.Second))

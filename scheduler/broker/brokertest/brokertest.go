@@ -164,5 +164,5 @@ func (s *Scripted) SetDeadline(time.Time) error      { return nil }
 func (s *Scripted) SetReadDeadline(time.Time) error  { return nil }
 func (s *Scripted) SetWriteDeadline(time.Time) error { return nil }
 
-// Dial gives s for every address.
+// Dial returns s for every address.
 func (s *Scripted) Dial(context.Context, string, string) (net.Conn, error) { return s, nil }

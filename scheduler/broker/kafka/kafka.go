@@ -19,7 +19,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// Open gives a publisher for b. Every connection goes through dial; secure is what TLS
+// Open returns a publisher for b. Every connection goes through dial; secure is what TLS
 // begins with.
 func Open(b stream.Broker, dial broker.Dialer, secure *tls.Config) stream.Publisher {
 	return broker.NewPublisher(&client{Way: broker.Way{Broker: b, Dial: dial, Secure: secure}, most: stream.MaxBatch})

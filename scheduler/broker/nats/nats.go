@@ -18,7 +18,7 @@ import (
 	"baoco/scheduler/broker"
 )
 
-// Open gives a publisher for b. Every connection goes through dial; secure is what TLS
+// Open returns a publisher for b. Every connection goes through dial; secure is what TLS
 // begins with.
 func Open(b stream.Broker, dial broker.Dialer, secure *tls.Config) stream.Publisher {
 	return broker.NewPublisher(&client{Way: broker.Way{Broker: b, Dial: dial, Secure: secure}})
@@ -100,7 +100,7 @@ func (n *client) Publish(ctx context.Context, messages []stream.Message, kept []
 	}
 }
 
-// nextOfEach gives the indices of the first message of each bank account that isn't
+// nextOfEach returns the indices of the first message of each bank account that isn't
 // kept yet.
 func nextOfEach(messages []stream.Message, kept []bool) (turn []int) {
 	taken := map[string]bool{}
