@@ -36,7 +36,7 @@ func (s *Scheduler) sendPushes(service *services.All, list []alert.Push) {
 	for _, p := range list {
 		s.running.Go(func() {
 			if err := service.Alerts.SendPush(s.ctx, p, time.Now()); err != nil && s.ctx.Err() == nil {
-				s.log.Warn("a phone was not told", "account", p.Phone.AccountID, "phone", p.Phone.ID, "err", err)
+				s.log.Warn("a message to a phone failed", "account", p.Phone.AccountID, "phone", p.Phone.ID, "err", err)
 			}
 		})
 	}

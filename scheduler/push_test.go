@@ -389,7 +389,7 @@ func TestPushServiceFails(t *testing.T) {
 		if n := s.phones(t); n != 0 {
 			t.Errorf("%d phones are left", n)
 		}
-		if log := s.log.String(); strings.Contains(log, "/lan") || !strings.Contains(log, "a phone was not told") {
+		if log := s.log.String(); strings.Contains(log, "/lan") || !strings.Contains(log, "a message to a phone failed") {
 			t.Errorf("the log:\n%s", log)
 		}
 		s.close(t)

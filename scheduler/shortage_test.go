@@ -48,7 +48,7 @@ func TestShortageIsNoAttempt(t *testing.T) {
 		if n := tries.Load(); n < 30 || n > 60 {
 			t.Errorf("tried %d times in a minute, want about once a second", n)
 		}
-		ctx, told := context.Background(), strings.Count(s.log.String(), "for want of something on this machine")
+		ctx, told := context.Background(), strings.Count(s.log.String(), "because this machine is short of something")
 		if told != 1 {
 			t.Errorf("the log says it %d times, want once:\n%s", told, s.log)
 		}

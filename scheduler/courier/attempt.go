@@ -127,8 +127,8 @@ func (c *Courier) postpone(w *webhookState, o delivery.Outgoing, shortage delive
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if w.shortage == "" {
-		c.log.Warn("an attempt could not be made for want of something on this machine; it is made again within seconds", "webhook", o.WebhookID,
-			"want", string(shortage))
+		c.log.Warn("no attempt could be made because this machine is short of something; it is made within seconds", "webhook", o.WebhookID,
+			"shortage", string(shortage))
 	}
 	w.shortage, w.notBefore = shortage, time.Now().Add(shortagePause)
 	delete(w.inFlight, o.ID)

@@ -161,7 +161,7 @@ func (c *Courier) addBacklogs(ctx context.Context, hot map[int64]bool, now time.
 		if b.LastDue.Sub(now) > c.service.Deliveries.LongestWait() {
 			n, err := c.service.Deliveries.PullRetries(ctx, now)
 			if err == nil {
-				c.log.Warn("retries waited for a time that the clock had ahead; they wait anew", "retries", n)
+				c.log.Warn("the clock was ahead and was set back: pending retries start their wait again", "retries", n)
 			}
 			return errors.Join(err, c.addBacklogs(ctx, hot, now))
 		}

@@ -82,7 +82,7 @@ func (e *export[Row]) send(read func(ctx context.Context) error) (err error) {
 	var watch sync.WaitGroup
 	watch.Go(func() {
 		if err := app.Protected(func() error { return e.watch(ctx) }); err != nil {
-			s.Log.Error("watch over an export", "err", err)
+			s.Log.Error("check access during an export", "err", err)
 			e.stop()
 		}
 	})

@@ -106,10 +106,10 @@ func (f *fence) look(ctx context.Context) error {
 	case err != nil:
 		f.close() // an SFTP connection may have ended
 		if !f.away {
-			f.log.Warn("it can't be seen whether another server took over, so baoco goes on", "place", f.config.Place.String(), "err", err)
+			f.log.Warn("it can't be seen whether another server took over, so baoco continues", "place", f.config.Place.String(), "err", err)
 		}
 	case f.away:
-		f.log.Info("it can be seen again that no other server took over")
+		f.log.Info("the replica's place is reached again: no other server took over")
 	}
 	f.away = err != nil
 	return nil
@@ -143,7 +143,7 @@ func (f *fence) takenOver(epoch replica.Epoch) error {
 		at = " at " + epoch.At.Format(time.RFC3339)
 	}
 	if err := os.WriteFile(fencedFile(f.db), []byte(epoch.String()+"\n"), 0o600); err != nil {
-		f.log.Error("commands won't say that another server took over", "err", err)
+		f.log.Error("the takeover by another server could not be noted for commands", "err", err)
 	}
 	return terminal.Exit(terminal.ExitConflict, fmt.Errorf("another server took over%s: %s. "+
 		"This one (epoch %d) must not serve any more; baoco replica remove, if that is wrong", at, epoch, f.config.Epoch))

@@ -39,13 +39,13 @@ func keepAlive(ctx context.Context, alive func(now time.Time) error, log *slog.L
 		wait := half
 		if err := alive(time.Now()); err != nil {
 			if !hangs {
-				log.Error("the watchdog gets no sign of life: systemd will start baoco again", "err", err)
+				log.Error("the server is stuck, so systemd's watchdog is not notified and will restart it", "err", err)
 			}
 			hangs, wait = true, min(half, time.Second)
 		} else {
 			hangs = false
 			if err := notify("WATCHDOG=1"); err != nil {
-				log.Warn("systemd's watchdog gets no sign of life", "err", err)
+				log.Warn("systemd's watchdog could not be notified", "err", err)
 			}
 		}
 		select {

@@ -101,7 +101,7 @@ func serve(c *cli.Context) (err error) {
 	}
 	debug.FreeOSMemory() // memory that only the start needed
 	if err := notify("READY=1"); err != nil {
-		log.Warn("systemd can't be told that the server is ready", "err", err)
+		log.Warn("systemd could not be notified that the server is ready", "err", err)
 	}
 	go keepAlive(ctx, r.Services.Upkeep.Alive, log)
 	fenced := make(chan error, 1)
