@@ -105,11 +105,17 @@ func (c *content) joins(i int) bool {
 // separated them.
 func (c *content) near(i int) bool { return i < len(c.words)-1 && len(c.gap(i)) <= 3 }
 
+// hasCutMark reports whether what banks write where they cut a content follows word i:
+// an ellipsis, the (...) of Agribank or the ~ of VietinBank.
+func (c *content) hasCutMark(i int) bool {
+	gap := strings.TrimPrefix(c.gap(i), "(")
+	return strings.HasPrefix(gap, "..") || strings.HasPrefix(gap, "~")
+}
+
 // mayBeCut reports whether a bank may have cut the content after words from to
 // last.
 func (c *content) mayBeCut(from, last int) bool {
-	gap := c.gap(last)
-	if strings.HasPrefix(gap, "..") {
+	if c.hasCutMark(last) {
 		return true
 	}
 	// What banks write before the content, such as MBVCB.3278907687., isn't of the payer's.

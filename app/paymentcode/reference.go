@@ -203,7 +203,7 @@ func (c *content) isApart(r candidate) bool {
 // beginning of a longer one: a bank may have made "2025/113" to "2025 113".
 func (c *content) referenceGoesOn(last int) bool {
 	gap := c.gap(last)
-	if strings.HasPrefix(gap, "..") {
+	if c.hasCutMark(last) {
 		return true
 	}
 	if last == len(c.words)-1 {

@@ -38,8 +38,10 @@ func TestReferences(t *testing.T) {
 		{"DH-HD2025", "HD2025", false},  // the end of a longer one
 		{"XHD2025", "HD2025", false},    //
 		{"FT26326HD2025", "HD2025", false},
-		{"FT2632612", "FT2632612", false},                      // a bank's
-		{"HD2025..", "HD2025", false},                          // cut
+		{"FT2632612", "FT2632612", false}, // a bank's
+		{"HD2025..", "HD2025", false},     // cut
+		{"HD2025(...)", "HD2025", false},
+		{"HD2025~", "HD2025", false},
 		{"nguyen van a chuyen tien HD20251", "HD20251", false}, // may be cut after 25 characters
 		{"nguyen van a HD20251 chuyen tien cho", "HD20251", true},
 		{"HD\u202e2025", "HD2025", false},                        // shown in another order
