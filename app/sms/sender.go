@@ -28,6 +28,18 @@ var apps = map[string]string{
 	"vn.com.ocb.awe":             "OCB",
 	"com.ocb.omniextra":          "OCB",
 	"vn.com.lpb.lienviet24h":     "LPB",
+	"vn.com.msb.smartBanking":    "MSB",
+	"vn.com.seabank.mb1":         "SSB",
+	"com.vnpay.EximBankOmni":     "EIB",
+	"ops.namabank.com.vn":        "NAB",
+	"com.pvcombank.retail":       "PVCOMBANK",
+	"com.sunshine.ksbank":        "KLB",
+	"com.vnpay.vietbank":         "VBB",
+	"com.ncb.bank":               "NCB",
+	"vn.shb.saha.mbanking":       "SHB",
+	"io.lifestyle.plus":          "TIMO",
+	"xyz.be.cake":                "CAKE",
+	"com.mservice.momotransfer":  "MOMO",
 }
 
 // FromApp tells whether a sender is the package of a bank's app.
