@@ -63,7 +63,7 @@ var (
 
 	// The words between a word and its number hold no digit, so that an
 	// account's number is never passed over to reach an amount.
-	balanceWords = pattern.Lazy(`(?:so\s?du|(?:\b|vnd)sd|\bbalance|\bavail)[^0-9]{0,30}?[+-]?\s?` + figure)
+	balanceWords = pattern.Lazy(`(?:so\s?du|(?:\b|vnd)sd|\bbalance|\bavail)[^0-9]{0,40}?[+-]?\s?` + figure)
 	// A change of the balance is a movement, no balance.
 	balanceChange = pattern.Lazy(`\b(?:thay doi|bien dong) so du\b`)
 	accountWords  = pattern.Lazy(`(?:(?:tk|\b(?:tai khoan|account|acct?|a/c))[^0-9]{0,25}?|\bthe:?\s?)(?:[x*]{2,}[0-9]{2,}` +
@@ -91,7 +91,7 @@ var (
 		`|\b(?:tang|giam|ghi co|ghi no)\b[^0-9]{0,5}` + figure)
 	moneyIn = pattern.Lazy(`\+|tang|ghi co`)
 	// secondFigure is what a content without a label may not hold: it may be a part that isn't known.
-	secondFigure = pattern.Lazy(signedFigure + `|[0-9]\s?(?:vnd|dong\b|d\b|₫|usd)|\b(?:phi|thue|vat|fee)\b[^0-9]{0,10}[0-9]`)
+	secondFigure = pattern.Lazy(signedFigure + `|[0-9]\s?(?:vnd|dong\b|d\b|₫|usd)|\b(?:phi|thue|vat|fee)\b[^0-9]{0,10}` + figure)
 	// noMoney is what banks write of transfers that failed or are still to come.
 	noMoney = pattern.Lazy(`\b(?:(?:khong|chua) (?:thanh cong|thuc hien)|that bai|tu choi|(?:da|bi) huy|huy (?:gd|giao dich)` +
 		`|(?:cho|dang) xu ly|(?:dat|len) (?:lich|lenh)|hen gio|yeu cau|se (?:bi|duoc)|failed|unsuccessful|declined|scheduled|pending)\b`)

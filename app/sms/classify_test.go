@@ -82,6 +82,7 @@ var kinds = map[sms.Kind][]string{
 		"TK 0123456789 da nhan 500.000d tu NGUYEN VAN A",
 		"Số dư TK VCB 0111000000751 −20,000 VND lúc 26-06-2021 08:10:14. Số dư 877,172 VND. Ref POS",
 		"+200.000đ vào tài khoản. Nội dung: NGUYEN VAN D gui tien. Số dư: 1.200.000đ",
+		"Tài khoản thanh toán của bạn vừa tăng 10.000 đ. Nội dung: DH123. Số dư hiện tại của tài khoản thanh toán là 500.683 đ",
 		"KHONG CUNG CAP OTP CHO BAT KY AI. TK 0123456789 +500,000VND. ND: DH123",
 		"TK 0123456789 +500,000VND ND: OTP cho DH123",
 		"TK 0123456789 +500,000VND. Khong chia se OTP, LH 19006769",

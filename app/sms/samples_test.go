@@ -120,6 +120,11 @@ var samples = []struct{ bank, text, reads string }{
 			"Số dư cuối: 1,680,462VND",
 		"OUT|22000|4603200000514|2026-02-07 14:28:00||Vietcombank:1054000512:NGUYEN VAN A chuyen tien",
 	},
+	{"VBA", // cut
+		"Agribank: 11h28p 11/06 TK 5003200000742: -93,995VND (BPMENT: FT Trace[210294]-[5003 NGUYEN VAN A to dan pho 5 T5/18(...). " +
+			"SD: 203,719VND.",
+		"OUT|93995|5003200000742|2025-06-11 11:28:00||BPMENT: FT Trace[210294]-[5003 NGUYEN VAN A to dan pho 5 T5/18(...",
+	},
 	{"VPB",
 		"TK 186700098 tai VPB tang 500,000VND do KHACH HANG CMT 141700020 NOP TIEN T AI MAY CDM. So du TK sau GD la 553,115,403VND",
 		"IN|500000|186700098|received||KHACH HANG CMT 141700020 NOP TIEN T AI MAY CDM",

@@ -32,27 +32,27 @@ type part struct {
 // line breaks on the way. The first part that fits counts.
 var parts = []part{
 	newPart("account",
-		`(?:so du|sd|bien dong so du|bien dong)? (?:(?:so )?(?:tk|tai khoan)|stk|account|acct?) (?:thanh toan|gd|giao dich)?`+
+		`(?:so du|sd|bien dong so du|bien dong)? (?:(?:so )?(?:tk|tai khoan)(?:/account)?|stk|account|acct?) (?:thanh toan|gd|giao dich)?(?: vnd)?`+
 			`(?: (?P<bank>[a-wyz][a-z]{1,14}))? :? (?P<account>[0-9]{0,19}[x*•]{1,12}[0-9]{0,19}|[0-9]{0,6}(?:\.{2,6}|…)[0-9]{3,19}|[0-9]{0,19})`+
-			`(?: \(? vnd \)?)? :?(?: tai (?P<branch>[a-z]{2,15}))?(?: cua (?:quy khach|ban))?`),
+			`(?: \(? vnd \)?)? :?(?: tai (?P<branch>[a-z]{2,15}) :?)?(?: cua (?:quy khach|ban))?`),
 	newPart("number", reference),
 	newPart("amount",
 		`(?:(?:da|vua)? (?:so tien (?:gd|giao dich)?|gd|giao dich|ps|phat sinh|(?:thay doi|bien dong) (?:so du)?|nhan (?:duoc)?`+
 			`|change) :?)? \(? (?P<sign>[+-]) \)? `+figureField),
-	newPart("amount", `(?:ps|gd|phat sinh|duoc|da|vua|bi)? (?P<word>tang|giam|ghi co|ghi no) :? (?:\(? (?P<sign>[+-]) \)?)? `+
+	newPart("amount", `(?:(?:ps|gd|phat sinh|duoc|da|vua|bi) )*(?P<word>tang|giam|ghi co|ghi no) :? (?:\(? (?P<sign>[+-]) \)?)? `+
 		figureField+`(?P<do> do)?`),
 	newPart("balance", balanceLabel+` (?P<sign>[+-])? `+figureField),
 	newPart("time",
 		`(?:(?:vao luc|luc|vao|ngay|(?:thoi gian|tg) (?:gd|giao dich)?|time|date) :?)? (?P<time>`+clock+` [;,]? (?:ngay)? `+day+`|`+
 			day+` [;,]? (?:luc)? `+clock+`|`+day+`|`+clock+`)`),
-	newPart("content", `(?:(?:tu|den|payee) :[^|\n]{0,200}?[\s|.;,])?`+
+	newPart("content", `(?:(?:tu|den|nguoi (?:chuyen|nhan)|payer|payee) :[^|\n]{0,200}?[\s|.;,])?`+
 		` (?:(?:noi dung (?:gd|giao dich|ck|chuyen khoan)?|nd (?:gd|ck)?|n/dung|gd|ct|dien giai|mo ta|loi nhan|detail|description|ref) :|ref\b)`),
 	newPart("separator", `[\s.;,|]`),
 }
 
 const (
 	figureField  = `(?P<before>vnd)? (?P<amount>[0-9](?:[0-9.,]{0,30}[0-9])?)(?P<vnd> (?:vnd|dong\b|d\b|₫))?`
-	balanceLabel = `(?:so du|sdc|sd|balance) (?:(?:tk|cuoi|hien tai|hien thoi|kha dung|moi|sau (?:gd|giao dich)) )*(?:la|:)?`
+	balanceLabel = `(?:so du|sdc|sd|balance) (?:(?:tk|cuoi|hien tai|hien thoi|kha dung(?:/available balance)?|moi|sau (?:gd|giao dich)) )*(?:la|:)?`
 	clock        = `[0-9]{1,2}(?:h[0-9]{1,2}p?|:[0-9]{1,2}(?::[0-9]{1,2}(?:\.[0-9]{3})?)?)`
 	day          = `[0-9]{1,2}[/-][0-9]{1,2}(?:[/-][0-9]{2,4})?`
 	reference    = `(?:so|ma) (?:gd|giao dich) :? (?P<number>[0-9a-z]+(?:-[0-9a-z]+)*)`
@@ -62,16 +62,17 @@ var (
 	// titles are what may stand before the first part: the name of the bank or of its app,
 	// and what the notice is.
 	titles = []func() *regexp.Regexp{
-		pattern.Lazy(`^\s*(?:thong bao\s+)?\(?(?P<bank>(?:[a-z]{1,12} ){1,2}bank\b|[a-z]{2,20})\)?` +
+		pattern.Lazy(`^\s*(?:(?:thong bao|ngan hang)\s+)?[(\[]?(?P<bank>(?:[a-z]{1,12} ){1,2}bank\b|[a-z]{2,20})[)\]]?` +
 			`(?:\s+(?:neo|digibank|smartbanking|ipay|mobile|plus|one|pay)\b)?\s*:?`),
-		pattern.Lazy(`^\s*(?:thong bao(?:\s*(?:bien dong|thay doi) so du|\s*giao dich)?\s*:?|(?:bien dong|thay doi) so du\s*\n)`),
+		pattern.Lazy(`^\s*(?:(?:thong bao|tb\b)(?:\s*(?:bien dong|thay doi) so du|\s*giao dich)?\s*:?|(?:bien dong|thay doi) so du\s*[:\n])`),
 	}
 	lastBalance = pattern.Lazy(`(?:^|[\s.,;|])` + spaced(` `+balanceLabel+` [+-]? `+figureField+` \.?`) + `\s*$`)
 	// lastReference and lastTime are the bank's: a payer writes no line breaks.
 	lastReference = pattern.Lazy(`\n` + spaced(reference))
 	lastTime      = pattern.Lazy(`\n(` + spaced(clock+` `+day+`|`+day+` `+clock) + `)\s*$`)
-	// inParentheses is a content without a label, which goes on to the last balance.
-	inParentheses = pattern.Lazy(`^([a-z]{0,15})\(([^()]*(?:\([^()]*\)[^()]*)*)\)\s*$`)
+	// inParentheses is a content without a label, which goes on to the last balance. One that
+	// Agribank cut ends in (...) and has no parenthesis behind it.
+	inParentheses = pattern.Lazy(`^([a-z]{0,15})\(([^()]*(?:\([^()]*\)[^()]*)*(?:\(\.\.\.)?)\)\s*$`)
 	// goesOnInDigits is what follows the first group of a figure whose groups are separated by
 	// blanks, and foreign what follows an amount of another currency.
 	goesOnInDigits = pattern.Lazy(`^ [0-9]{3}(?:[^0-9]|$)`)
@@ -130,7 +131,7 @@ func readStructure(text foldedText, m Message, zone *time.Location) (Movement, *
 	offer := s.sign == "" && (s.word == "tang" || s.word == "giam") // without their marks: gives, or takes off a price
 	switch {
 	case secondNotice(s.rest), !s.told && (late || offer || codeWords().MatchString(text.plain)),
-		noMoney().MatchString(s.rest) && (!s.told || !s.labelled || direction == app.Out):
+		noMoney().MatchString(s.rest) && (!s.told || direction == app.Out):
 		return read, notKnown
 	}
 	read.Type, read.Amount, read.Time, read.Clocked = direction, amount, at, clocked

@@ -83,6 +83,21 @@ var structured = []struct{ sender, text, reads string }{
 		"IN|500000|0400xxxx847|2025-10-09 10:20:00||abc"},
 	{"VCB", "Tài khoản 0011004xxx789 của Quý khách vừa nhận +500,000 VND. Số dư 12,345,678 VND. ND: abc",
 		"IN|500000|0011004xxx789|received||abc"},
+	{"SeABank", "SeABank: Ngay 04/06/2018 TK: 10200000417193 Phat sinh: +3,200,000 VND. So du: 1,330,825 VND. Nguoi chuyen: NGUYEN VAN A. " +
+		"Noi dung: DH123", "IN|3200000|10200000417193|2018-06-04 12:34:56||DH123"},
+	{"VIETBANK", "TK VND 83637 -100,000 LUC 14:35 04/06/2018. SO DU: 1,060,315. ND: \\NAP 0901000897",
+		"OUT|100000|83637|2018-06-04 14:35:00||\\NAP 0901000897"},
+	{"HDBank", "HDBank TB: TK 0687xxx345 tai HDBank: thay doi +1,000,000 VND luc 10:20 09/10/2025. SD: 5,000,000 VND. ND: DH123",
+		"IN|1000000|0687xxx345|2025-10-09 10:20:00||DH123"},
+	{"VPBank", "Tài khoản 18xxxx098 của Quý khách đã được ghi có 500.000 VND. Số dư: 1.000.000 VND. Nội dung: DH123",
+		"IN|500000|18xxxx098|received||DH123"},
+	{"HSBC", "Tai khoan/Account: 202****82001; +VND21,313,871; 19/06/2025. So du kha dung/Available Balance: VND21,313,871",
+		"IN|21313871|202xxxx82001|2025-06-19 12:34:56||"},
+	{"VietinBank", "Biến động số dư: TK 101012000678 | -200,000VND | SD: 800,000VND | ND: DH123", "OUT|200000|101012000678|received||DH123"},
+	{"WooriBank", "[WooriBank] TK 100xxxxx123 +500,000VND 09/10/2025 10:20. So du: 1,000,000VND. ND: DH123",
+		"IN|500000|100xxxxx123|2025-10-09 10:20:00||DH123"},
+	{"TECHCOMBANK", "Ngân hàng Techcombank thông báo: Số tài khoản: 19001000567 Số tiền giao dịch: +500.000 VND " +
+		"Số dư khả dụng: 12.345.678 VND Nội dung: DH123", "IN|500000|19001000567|received||DH123"},
 	{"ACB", "TK 0123456789 +500,000VND luc 09:20. So du 1,000,000VND", "IN|500000|0123456789|2026-03-01 09:20:00||"},
 }
 
@@ -138,6 +153,7 @@ func TestStructureInDoubt(t *testing.T) {
 		"an amount in unknown groups":  "TK 0123456789 +500,00VND" + rest,
 		"an amount in spaces":          "TK 0123456789 +500 000VND" + rest,
 		"two banks named":              "NCB: TK 0123456789 tai BIDV +500,000VND" + rest,
+		"money that is to come":        "TK 0123456789 se duoc ghi co 500,000VND" + rest,
 		"a word without a meaning":     "TK 0123456789 bi tu choi +500,000VND" + rest,
 		"an opening balance":           amount + " SD DAU 500,000VND" + rest,
 		"too many parts":               amount + strings.Repeat(". SD: 1,000,000VND", 40) + rest,
@@ -148,6 +164,18 @@ func TestStructureInDoubt(t *testing.T) {
 	}
 	if got := read("0912345678", "TK KLM 0123456789 +500,000VND"+rest); got != "unreadable text" {
 		t.Errorf("no bank named: reads %q", got)
+	}
+}
+
+// What payers write where no label stands before it, and what would be a fee or a transfer
+// to be if the bank had written it.
+func TestUnlabelledContent(t *testing.T) {
+	for _, content := range []string{"LE PHI LONG DH000123", "thue nha T5", "tien thue phong 305", "phi ship 123", "dat lich cat toc",
+		"thanh toan theo yeu cau DH123", "NGUYEN DA HUY chuyen tien"} {
+		const head = "TK 19034000000017\nSo tien GD:+10,000,000\nSo du:734,571,040\n"
+		if got, want := read("TCB", head+content), "IN|10000000|19034000000017|received||"+content; got != want {
+			t.Errorf("%q reads %q", content, got)
+		}
 	}
 }
 
