@@ -75,7 +75,7 @@ var (
 		`|statement)\b`)
 )
 
-const labelledFigure = `\b(?:gd|ps|phat sinh|so tien|thay doi) ?:? ?[+-] ?(?:vnd ?)?[0-9]`
+const labelledFigure = `\b(?:gd(?: moi nhat)?|ps|phat sinh|so tien|thay doi) ?:? ?[+-] ?(?:vnd ?)?[0-9]`
 
 // secondNotice tells whether a content holds a movement of its own: an amount with its
 // direction beside an account, a balance or its label.

@@ -36,12 +36,14 @@ var parts = []part{
 			`(?: (?P<bank>[a-wyz][a-z]{1,14}))? :? (?P<account>[0-9]{0,19}[x*•]{1,12}[0-9]{0,19}|[0-9]{0,6}(?:\.{2,6}|…)[0-9]{3,19}|[0-9]{0,19})`+
 			`(?: \(? vnd \)?)? :?(?: tai (?P<branch>[a-z]{2,15}) :?)?(?: cua (?:quy khach|ban))?`),
 	newPart("number", reference),
+	newPart("amount", `gd moi nhat : (?P<sign>[+-]) `+figureField+`(?P<do> :)`),
 	newPart("amount",
 		`(?:(?:da|vua)? (?:so tien (?:gd|giao dich)?|gd|giao dich|ps|phat sinh|(?:thay doi|bien dong) (?:so du)?|nhan (?:duoc)?`+
 			`|change) :?)? \(? (?P<sign>[+-]) \)? `+figureField),
 	newPart("amount", `(?:(?:ps|gd|phat sinh|duoc|da|vua|bi) )*(?P<word>tang|giam|ghi co|ghi no) :? (?:\(? (?P<sign>[+-]) \)?)? `+
 		figureField+`(?P<do> do)?`),
 	newPart("balance", balanceLabel+` (?P<sign>[+-])? `+figureField),
+	newPart("balance", `den (?P<time>`+clock+` (?:ngay)? `+day+`) la `+figureField),
 	newPart("time",
 		`(?:(?:vao luc|luc|vao|ngay|(?:thoi gian|tg) (?:gd|giao dich)?|time|date) :?)? (?P<time>`+clock+` [;,]? (?:ngay)? `+day+`|`+
 			day+` [;,]? (?:luc)? `+clock+`|`+day+`|`+clock+`)`),
@@ -203,7 +205,8 @@ func (s *structure) add(text foldedText, name string, found map[string]string) {
 		s.word = strings.Join(strings.Fields(found["word"]), "")
 	case "balance":
 		s.addBalance(found)
-	case "time":
+	}
+	if found["time"] != "" {
 		s.times++
 		s.time = found["time"]
 	}

@@ -141,6 +141,7 @@ func TestStructureInDoubt(t *testing.T) {
 		"a balance in blanks":          "TK 0123456789 +500,000. SD: 1 000 000. NGUYEN VAN A",
 		"a second notice":              amount + rest + "\nTK 0123456789 +300,000VND luc 10:21 09/10/2025. SD: 1,300,000VND. ND: DH124",
 		"a second notice in words":     amount + rest + ". TK 0123456789 giam 300,000VND",
+		"a second labelled amount":     amount + rest + ". GD moi nhat: -300,000 VND: x",
 		"a second notice unlabelled":   amount + " SD: 1,000,000VND NGUYEN VAN A\n-300000 TK 0123456789",
 		"no balance nor content":       amount + " luc 10:20 09/10/2025",
 		"no account":                   "+500,000VND" + rest,
