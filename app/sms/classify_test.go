@@ -72,7 +72,6 @@ var kinds = map[sms.Kind][]string{
 	// Money in shapes that aren't known, with whatever a payer may write in them.
 	sms.Unreadable: {
 		"13/06 13:59 TK 040xx4593 VND (-) 1.911.000 (GD:1.900.000,Thue/Phi: 11.000) ND: DH123 SD: 132.827",
-		"TK 2020100000830001 NGAY 04/06/18 11:10 SD DAU 4,156,080 TANG 3,068,000 SD CUOI 7,224,080 VND (DH123)",
 		"11/06/18 14:38 DongA Bank thong bao: TK 0107000887 da thay doi: +194,500 VND. DH123. So du hien tai la: 196,338 VND.",
 		"EIB PHAN XICH LONG TK 220610000144240 04/06/18 19:59 THANH TOAN TIEN DIEN 544,885VND SD 15,043,195VND.",
 		"TK0603000000349 duoc ghi no -29 300 150 So du hien thoi: 1 014 058 947 (GD:060000084 12/06/2018 DH123",

@@ -49,6 +49,7 @@ var parts = []part{
 			day+` [;,]? (?:luc)? `+clock+`|`+day+`|`+clock+`)`),
 	newPart("content", `(?:(?:tu|den|nguoi (?:chuyen|nhan)|payer|payee) :[^|\n]{0,200}?[\s|.;,])?`+
 		` (?:(?:noi dung (?:gd|giao dich|ck|chuyen khoan)?|nd (?:gd|ck)?|n/dung|gd|ct|dien giai|mo ta|loi nhan|detail|description|ref) :|ref\b)`),
+	newPart("separator", `sd dau :? `+figureField), // the balance before
 	newPart("separator", `[\s.;,|]`),
 }
 
