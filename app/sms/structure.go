@@ -42,6 +42,7 @@ var parts = []part{
 			`|change) :?)? \(? (?P<sign>[+-]) \)? `+figureField),
 	newPart("amount", `(?:(?:ps|gd|phat sinh|duoc|da|vua|bi) )*(?P<word>tang|giam|ghi co|ghi no) :? (?:\(? (?P<sign>[+-]) \)?)? `+
 		figureField+`(?P<do> do)?`),
+	newPart("balance", balanceLabel+` [0-9.,]{0,20}\*{2,} (?:vnd)?`), // the app hides it
 	newPart("balance", balanceLabel+` (?P<sign>[+-])? `+figureField),
 	newPart("balance", `den (?P<time>`+clock+` (?:ngay)? `+day+`) la `+figureField),
 	newPart("time",
@@ -67,7 +68,7 @@ var (
 	titles = []func() *regexp.Regexp{
 		pattern.Lazy(`^\s*(?:(?:thong bao|ngan hang)\s+)?[(\[]?(?P<bank>(?:[a-z]{1,12} ){1,2}bank\b|[a-z]{2,20})[)\]]?` +
 			`(?:\s+(?:neo|digibank|smartbanking|ipay|mobile|plus|one|pay)\b)?\s*:?`),
-		pattern.Lazy(`^\s*(?:(?:thong bao|tb\b)(?:\s*(?:bien dong|thay doi) so du|\s*giao dich)?\s*:?|(?:bien dong|thay doi) so du\s*[:\n])`),
+		pattern.Lazy(`^\s*(?:(?:thong bao|tb\b)(?:\s*(?:bien dong|thay doi) so du|\s*(?:giao dich|gd))?\s*:?|(?:bien dong|thay doi) so du\s*[:\n])`),
 	}
 	lastBalance = pattern.Lazy(`(?:^|[\s.,;|])` + spaced(` `+balanceLabel+` [+-]? `+figureField+` \.?`) + `\s*$`)
 	// lastReference and lastTime are the bank's: a payer writes no line breaks.
