@@ -32,8 +32,9 @@ type part struct {
 // line breaks on the way. The first part that fits counts.
 var parts = []part{
 	newPart("account",
-		`(?:so du|sd|bien dong so du|bien dong)? (?:(?:so )?(?:tk|tai khoan)(?:/account)?|stk|account|acct?) (?:thanh toan|gd|giao dich)?(?: vnd)?`+
-			`(?: (?P<bank>[a-wyz][a-z]{1,14}))? :? (?P<account>[0-9]{0,19}[x*•]{1,12}[0-9]{0,19}|[0-9]{0,6}(?:\.{2,6}|…)[0-9]{3,19}|[0-9]{0,19})`+
+		`(?:so du|sd|bien dong so du|bien dong)? (?:(?:so )?(?:tk|tai khoan)(?:/account)?|stk|account|acct?)`+
+			` (?:thanh toan|gd|giao dich)?(?: vnd)?(?: (?P<bank>[a-wyz][a-z]{1,14}))? :?`+
+			` (?P<account>[0-9]{0,19}[x*•]{1,12}[0-9]{0,19}|[0-9]{0,6}(?:\.{2,6}|…)[0-9]{3,19}|[0-9]{0,19})`+
 			`(?: \(? vnd \)?)? :?(?: tai (?P<branch>[a-z]{2,15}) :?)?(?: cua (?:quy khach|ban))?`),
 	newPart("number", reference),
 	newPart("amount", `gd moi nhat : (?P<sign>[+-]) `+figureField+`(?P<do> :)`),
@@ -44,7 +45,7 @@ var parts = []part{
 		figureField+`(?P<do> do)?`),
 	newPart("balance", balanceLabel+` [0-9.,]{0,20}\*{2,} (?:vnd)?`), // the app hides it
 	newPart("balance", balanceLabel+` (?P<sign>[+-])? `+figureField),
-	newPart("balance", `den (?P<time>`+clock+` (?:ngay)? `+day+`) la `+figureField),
+	newPart("balance", `den `+clock+` (?:ngay)? `+day+` la `+figureField), // the time is the balance's
 	newPart("time",
 		`(?:(?:vao luc|luc|vao|ngay|(?:thoi gian|tg) (?:gd|giao dich)?|time|date) :?)? (?P<time>`+clock+` [;,]? (?:ngay)? `+day+`|`+
 			day+` [;,]? (?:luc)? `+clock+`|`+day+`|`+clock+`)`),
@@ -56,10 +57,11 @@ var parts = []part{
 
 const (
 	figureField  = `(?P<before>vnd)? (?P<amount>[0-9](?:[0-9.,]{0,30}[0-9])?)(?P<vnd> (?:vnd|dong\b|d\b|₫))?`
-	balanceLabel = `(?:so du|sdc|sd|balance) (?:(?:tk|cuoi|hien tai|hien thoi|kha dung(?:/available balance)?|moi|sau (?:gd|giao dich)) )*(?:la|:)?`
-	clock        = `[0-9]{1,2}(?:h[0-9]{1,2}p?|:[0-9]{1,2}(?::[0-9]{1,2}(?:\.[0-9]{3})?)?)`
-	day          = `[0-9]{1,2}[/-][0-9]{1,2}(?:[/-][0-9]{2,4})?`
-	reference    = `(?:so|ma) (?:gd|giao dich) :? (?P<number>[0-9a-z]+(?:-[0-9a-z]+)*)`
+	balanceLabel = `(?:so du|sdc|sd|balance)` +
+		` (?:(?:tk|cuoi|hien tai|hien thoi|kha dung(?:/available balance)?|moi|sau (?:gd|giao dich)) )*(?:la|:)?`
+	clock     = `[0-9]{1,2}(?:h[0-9]{1,2}p?|:[0-9]{1,2}(?::[0-9]{1,2}(?:\.[0-9]{3})?)?)`
+	day       = `[0-9]{1,2}[/-][0-9]{1,2}(?:[/-][0-9]{2,4})?`
+	reference = `(?:so|ma) (?:gd|giao dich) :? (?P<number>[0-9a-z]+(?:-[0-9a-z]+)*)`
 )
 
 var (
@@ -68,7 +70,8 @@ var (
 	titles = []func() *regexp.Regexp{
 		pattern.Lazy(`^\s*(?:(?:thong bao|ngan hang)\s+)?[(\[]?(?P<bank>(?:[a-z]{1,12} ){1,2}bank\b|[a-z]{2,20})[)\]]?` +
 			`(?:\s+(?:neo|digibank|smartbanking|ipay|mobile|plus|one|pay)\b)?\s*:?`),
-		pattern.Lazy(`^\s*(?:(?:thong bao|tb\b)(?:\s*(?:bien dong|thay doi) so du|\s*(?:giao dich|gd))?\s*:?|(?:bien dong|thay doi) so du\s*[:\n])`),
+		pattern.Lazy(`^\s*(?:(?:thong bao|tb\b)(?:\s*(?:bien dong|thay doi) so du|\s*(?:giao dich|gd))?\s*:?` +
+			`|(?:bien dong|thay doi) so du\s*[:\n])`),
 	}
 	lastBalance = pattern.Lazy(`(?:^|[\s.,;|])` + spaced(` `+balanceLabel+` [+-]? `+figureField+` \.?`) + `\s*$`)
 	// lastReference and lastTime are the bank's: a payer writes no line breaks.
@@ -207,8 +210,7 @@ func (s *structure) add(text foldedText, name string, found map[string]string) {
 		s.word = strings.Join(strings.Fields(found["word"]), "")
 	case "balance":
 		s.addBalance(found)
-	}
-	if found["time"] != "" {
+	case "time":
 		s.times++
 		s.time = found["time"]
 	}
