@@ -197,8 +197,8 @@ func (s *Store) AlertMessages(ctx context.Context, accountID int64, most int) ([
 		ORDER BY id DESC LIMIT ?`, accountID, most)
 }
 
-// endFeedFailures has the feed of a channel that works again, or is another one, try
-// at once.
+// endFeedFailures clears the failures of a channel's feed, so that it is tried at once: the
+// channel works again, or has new settings.
 func endFeedFailures(tx *tx, channelID int64) error {
 	return tx.exec(`UPDATE payment_feeds SET failures = 0, problem_en = '', problem_vi = '', retry_ms = NULL WHERE channel_id = ?
 		AND failures > 0`, channelID)
@@ -225,18 +225,18 @@ func (s *Store) SetPaymentFeed(ctx context.Context, channelID int64, f alert.Pay
 	})
 }
 
-// feedWindow is how many transactions of the file are looked at for payments to tell.
+// feedWindow is how many transactions of the file are read to find the payments of a feed.
 const feedWindow = 2000
 
 const lastInWindow = `SELECT coalesce(max(id), 0) FROM (SELECT id FROM transactions WHERE id > ? ORDER BY id LIMIT ?)`
 
-// feedAsRead is true while a feed is as it was read: neither switched off, nor on
-// again, nor changed. Each query that looks for payments asks for it in the same
-// statement, since somebody may change the feed between two statements.
+// feedAsRead is true while a feed is as it was read: it wasn't switched off or on, or
+// changed. Each query for payments has this condition, since somebody may change the feed
+// between two statements.
 const feedAsRead = `EXISTS (SELECT 1 FROM payment_feeds WHERE channel_id = ?11 AND told_to = ?1
 	AND bank_account_id IS nullif(?4, 0) AND type = ?5 AND least = ?6 AND content = ?12)`
 
-// fromPaymentsToTell is what a feed tells of the transactions up to ?2.
+// fromPaymentsToTell selects the transactions up to ?2 that a feed reports.
 const fromPaymentsToTell = ` FROM transactions t NOT INDEXED JOIN bank_accounts b ON b.id = t.bank_account_id
 	WHERE t.id > ?1 AND t.id <= ?2 AND t.account_id = ?3
 	AND (?4 = 0 OR t.bank_account_id = ?4) AND (?5 = '' OR t.type = ?5) AND t.amount >= ?6

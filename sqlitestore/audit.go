@@ -13,11 +13,11 @@ import (
 const insertAudit = `INSERT INTO audit (account_id, at_ms, way, actor, actor_id, address, deed, noun, noun_id, detail)
 	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
-// errNobodyActs refuses a deed that nobody has done. A line of it would have no time,
-// and prune would take it for an old one.
+// errNobodyActs refuses a deed without an actor. Its line would have no time, and prune
+// would take it for an old one.
 var errNobodyActs = errors.New("the context doesn't say who acts: see app.ActingAs")
 
-// auditRow is the arguments of insertAudit for a deed of whoever acts in ctx.
+// auditRow returns the arguments of insertAudit for a deed of the actor in ctx.
 func auditRow(ctx context.Context, accountID int64, deed app.Deed, id int64, d app.AuditDetail) ([]any, error) {
 	a, named := app.ActorOf(ctx)
 	if !named {
@@ -28,15 +28,14 @@ func auditRow(ctx context.Context, accountID int64, deed app.Deed, id int64, d a
 		string(detail)}, err
 }
 
-// audit writes a line of the audit log in the transaction of the deed, about the noun
-// with an id; 0 where it has none. ctx says who acts.
+// audit writes a line of the audit log in the transaction of the deed. id is that of the
+// noun; 0: it has none. ctx has the actor.
 func (t *tx) audit(ctx context.Context, accountID int64, deed app.Deed, id int64, d app.AuditDetail) error {
 	t.auditLine(ctx, accountID, deed, id, d)
 	return t.failed
 }
 
-// auditChange is audit for a change; where every value stays as it was there is no
-// line.
+// auditChange is audit for a change. If no value has changed, it writes no line.
 func (t *tx) auditChange(ctx context.Context, accountID int64, deed app.Deed, id int64, d app.AuditDetail) error {
 	if len(d.Changes) == 0 {
 		return nil
@@ -52,7 +51,7 @@ func auditTime(t time.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
-// acting is ctx, in which Options.Unnamed acts where nobody does.
+// acting returns ctx, with the actor of Options.Unnamed if ctx has none.
 func (t *tx) acting(ctx context.Context) context.Context {
 	if _, named := app.ActorOf(ctx); !named && t.unnamed != nil {
 		return app.ActingAs(ctx, t.unnamed())
@@ -66,9 +65,9 @@ func (t *tx) auditLine(ctx context.Context, accountID int64, deed app.Deed, id i
 	return t.insert(insertAudit, row...)
 }
 
-// auditCount is audit for a deed in steps, which writes its line once and then counts
-// in it. l.ID is what the step before returned, 0 in the first. Where l.Count is 0
-// nothing was done yet, and there is no line.
+// auditCount is audit for a deed in steps: the first step writes the line, and the next
+// ones update its count. l.ID is the id that the step before returned, 0 in the first step.
+// While l.Count is 0, nothing was done yet, and no line is written.
 func (t *tx) auditCount(ctx context.Context, l app.AuditLine) (id int64) {
 	switch {
 	case l.Count == 0:
@@ -80,9 +79,9 @@ func (t *tx) auditCount(ctx context.Context, l app.AuditLine) (id int64) {
 	return l.ID
 }
 
-// auditOften is audit for what may be done very often: where the same actor did it
-// within a time before, it is counted in that line. l.Count is how many times it was
-// done now. It looks at the last lines about the noun only.
+// auditOften is audit for frequent deeds: if the same actor did the same within a time
+// before, that line gets a higher count. l.Count is how many times it was done now. Only
+// the last 20 lines about the noun are searched.
 func (t *tx) auditOften(ctx context.Context, within time.Duration, l app.AuditLine) error {
 	a, _ := app.ActorOf(t.acting(ctx))
 	n := t.change(`UPDATE audit SET detail = json_set(detail, '$.count', json_extract(detail, '$.count') + ?1), address = ?2 WHERE id = (
@@ -101,8 +100,8 @@ func (s *Store) Audit(ctx context.Context, accountID int64, deed app.Deed, id in
 	return s.write(ctx, func(tx *tx) error { return tx.audit(ctx, accountID, deed, id, d) })
 }
 
-// auditGone is true where what a line is about isn't there any more, as far as it has a
-// page of its own. Only the branch of its noun is evaluated.
+// auditGone is true if the noun of a line was removed; nouns without a page of their own
+// count as present. Only the branch of the line's noun is evaluated.
 var auditGone = func() string {
 	var b strings.Builder
 	for _, noun := range []struct{ name, rows string }{
@@ -118,7 +117,7 @@ var auditGone = func() string {
 	return "CASE noun" + b.String() + " ELSE 0 END"
 }()
 
-// AuditLines reads the log from its end, or that of one noun.
+// AuditLines reads the log, or the lines about one noun, from the newest line on.
 func (s *Store) AuditLines(ctx context.Context, accountID int64, f app.AuditFilter, limit int) ([]app.AuditLine, error) {
 	var c conditions
 	c.add("account_id = ?", accountID)

@@ -24,8 +24,8 @@ import (
 // begin again with every commit of the server.
 //
 // The copy is made under another name in the same directory, synced, and checked as
-// a restore checks it. Only then, and after its key is copied, does it get its name:
-// a file with the name of a backup is a whole one.
+// a restore checks it. It gets its name only then, after its key is copied: so a file
+// with the name of a backup is complete.
 
 // Errors of Backup and Restore.
 var (
@@ -41,25 +41,25 @@ type BackupTarget struct {
 	Dir     string
 	Keep    int  // how many backups of this database stay in Dir; 0: all
 	NoKey   bool // leave the key out
-	// Scheduled marks the name in Dir: Keep is then about such backups only, else
-	// about the others.
+	// Scheduled marks the name in Dir. Keep counts scheduled backups and other ones
+	// separately.
 	Scheduled bool
-	// Progress is called every 200 ms with the bytes that were written and about how
-	// many there will be; may be nil.
+	// Progress is called every 200 ms with the bytes that were written and the estimated
+	// total; may be nil.
 	Progress func(done, of int64)
 }
 
-// BackupMade is a backup, what it holds, and which older ones were removed.
+// BackupMade is a backup, its contents, and the older backups that were removed.
 type BackupMade struct {
 	upkeep.Backup
 	upkeep.Contents
 	Removed []string // older ones, beyond BackupTarget.Keep
-	Left    []string // files named like older ones that are of another database
+	Left    []string // files with such a name, of another database; they stay
 }
 
 // Backup makes a copy of the database as it is at one moment, and notes in the
 // database that it was made at now. The errors are ErrBackupRuns, ErrNoRoom, ErrInUse,
-// fs.ErrExist and those of files. After an error the copy is usable only if
+// fs.ErrExist and errors of files. After an error the copy is usable only if
 // BackupMade.Path is set: then a later step failed.
 func (s *Store) Backup(ctx context.Context, t BackupTarget, now time.Time) (made BackupMade, err error) {
 	dir, path, err := s.backupPlace(t, now)
@@ -173,8 +173,8 @@ func (s *Store) backupPlace(t BackupTarget, now time.Time) (dir, path string, er
 	return dir, path, checkNoLog(path)
 }
 
-// checkNoLog refuses a file with a write-ahead log beside it: it is a database
-// that somebody works with, and only both together are whole.
+// checkNoLog refuses a file with a write-ahead log beside it: it is a database in use,
+// and incomplete without the log.
 func checkNoLog(path string) error {
 	switch _, err := os.Lstat(path + "-wal"); {
 	case err == nil:
@@ -196,10 +196,10 @@ func (s *Store) backupPrefix(t BackupTarget) string {
 
 const stampLayout = "20060102T150405Z"
 
-// stamp is an instant in a file name: such names sort as their times.
+// stamp formats an instant for a file name: such names sort by time.
 func stamp(t time.Time) string { return t.UTC().Format(stampLayout) }
 
-// installation identifies this database and its copies. It follows from the check
+// installation returns an identifier of this database and its copies, a hash of the check
 // value of the key.
 func (s *Store) installation(ctx context.Context) (string, error) {
 	check, err := s.setting(ctx, "key_check")
@@ -213,17 +213,17 @@ func installationOf(keyCheck string) string {
 
 var datedName = regexp.MustCompile(`^[0-9]{8}T[0-9]{6}Z\.db$`)
 
-// removeOld removes the oldest dated backups of this database with their keys, and
-// leaves Keep of them. Files with such a name that are of another database stay, and
-// aren't counted; nor are those dated later than the one just made, which a wrong
-// clock made: they must not push out real ones.
+// removeOld removes the oldest dated backups of this database with their keys, and keeps
+// Keep of them. It neither removes nor counts backups of another database, and backups
+// dated later than the new one: a wrong clock made these, and they must not push out
+// real ones.
 func (s *Store) removeOld(ctx context.Context, t BackupTarget, mark string, made *BackupMade) error {
 	prefix := filepath.Join(filepath.Dir(made.Path), s.backupPrefix(t))
 	names, err := namesWith(prefix)
 	if err != nil {
 		return err
 	}
-	var own []string // but for the one just made
+	var own []string // without the new one
 	for _, name := range names {
 		if name >= made.Path || !datedName.MatchString(strings.TrimPrefix(name, prefix)) {
 			continue
@@ -254,8 +254,8 @@ type notedBackup struct {
 	WithKey bool   `json:"with_key"`
 }
 
-// The settings about backups: of the last, of the last by schedule, how often the
-// schedule of the server asks for one, and when the owner has one made every day.
+// The settings about backups: the last one, the last one by schedule, how often the
+// schedule of the server makes one, and at what time the owner has one made every day.
 const (
 	settingLastBackup      = "last_backup"
 	settingScheduledBackup = "scheduled_backup"
@@ -275,15 +275,15 @@ func (s *Store) noteBackup(ctx context.Context, b upkeep.Backup, scheduled bool)
 			return tx.audit(ctx, app.DefaultAccountID, app.DeedDatabaseBackup, 0, d)
 		}
 		tx.exec(keepSetting, settingScheduledBackup, string(value))
-		d.Count = 1 // those of a day in one line
+		d.Count = 1 // all backups of a day are one line
 		return tx.auditOften(app.ActingAs(ctx, app.Actor{Way: app.WayServer, At: b.At}), 24*time.Hour, app.AuditLine{
 			AccountID: app.DefaultAccountID, Deed: app.DeedDatabaseBackup, AuditDetail: d,
 		})
 	})
 }
 
-// SetBackupEvery keeps how often the server makes backups for the commands beside it;
-// 0: it makes none.
+// SetBackupEvery stores how often the server makes backups, for the commands beside it;
+// 0: never.
 func (s *Store) SetBackupEvery(ctx context.Context, every time.Duration) error {
 	return s.setSetting(ctx, settingBackupEvery, every.String())
 }
@@ -297,8 +297,8 @@ func (s *Store) SetDailyBackup(ctx context.Context, at string) error {
 	})
 }
 
-// aboutBackups is the query of when the oldest transaction was recorded, and of the settings about
-// backups.
+// aboutBackups is the query of the time at which the oldest transaction was recorded, and of the
+// settings about backups.
 const aboutBackups = `SELECT (SELECT created_at FROM transactions ORDER BY id LIMIT 1),
 	coalesce((SELECT value FROM settings WHERE name = '` + settingLastBackup + `'), '{}'),
 	coalesce((SELECT value FROM settings WHERE name = '` + settingScheduledBackup + `'), '{}'),
@@ -329,7 +329,7 @@ func scanBackupStatus(row scanner) (status upkeep.BackupStatus, err error) {
 	return status, err
 }
 
-// readNoted reads what is noted about a backup; zero: there never was one.
+// readNoted reads a setting about a backup; zero: no backup was made yet.
 func readNoted(text string) (b upkeep.Backup, err error) {
 	var noted notedBackup
 	if err := json.Unmarshal([]byte(text), &noted); err != nil {

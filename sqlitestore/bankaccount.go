@@ -63,8 +63,8 @@ func setReceiving(tx *tx, b app.BankAccount, r app.BankAccountReceiving) {
 	tx.exec(`UPDATE bank_accounts SET receiving_numbers = ?, content_prefix = ? WHERE id = ?`, r.ReceivingNumbers, r.ContentPrefix, b.ID)
 }
 
-// mayRemoveNumbers refuses to remove receiving numbers that something is limited to: it would
-// get nothing from then on.
+// mayRemoveNumbers refuses to remove receiving numbers to which a webhook, a counter link or a
+// user is limited: these would get nothing from then on.
 func mayRemoveNumbers(tx *tx, b app.BankAccount, r app.BankAccountReceiving) {
 	var gone []string
 	for _, n := range b.Receiving() {
@@ -84,8 +84,9 @@ func mayRemoveNumbers(tx *tx, b app.BankAccount, r app.BankAccountReceiving) {
 		strings.Join(gone, ", "), hooks, counters, users)))
 }
 
-// paidTo finds the linked bank accounts that have a receiving number, at most one a bank. only is
-// the id of the one that may be found, 0 for any. A field receiving_number that none has is refused.
+// paidTo finds the linked bank accounts that have a receiving number, at most one per bank. only is
+// the id of the bank account that may be found, 0 for any. If none has the number, the field
+// receiving_number is refused.
 func paidTo(tx *tx, accountID, only int64, number string) []app.BankAccount {
 	list := tx.recordCache(accountID).receivers(number, only)
 	tx.refuse(len(list) == 0, app.ErrUnknownReference("receiving_number"))
@@ -103,8 +104,8 @@ func (s *Store) BankAccounts(ctx context.Context, accountID int64) ([]app.BankAc
 var shownBankAccounts = `SELECT ` + bankAccountColumns + ` FROM bank_accounts b WHERE b.account_id = ?1 AND b.unlinked_at IS NULL AND ` +
 	bankShown("b.id", "?2") + ` ORDER BY b.id`
 
-// Balances costs a look at one row a bank account. It gives none within a limit to a receiving
-// number, since a balance tells of all money of the bank account.
+// Balances reads one row per bank account. Within a limit to a receiving number it returns none,
+// since a balance is of all money of the bank account.
 func (s *Store) Balances(ctx context.Context, accountID int64, until app.Day) (map[int64]app.Balance, error) {
 	return readMap(ctx, s, func(row scanner) (id int64, b app.Balance, err error) {
 		err = row.Scan(&id, &b.Amount, secondsInto(&b.At), &b.Provider)
@@ -150,7 +151,7 @@ func (s *Store) SetBankAccountReceiving(ctx context.Context, accountID, id int64
 // of the week for each bank account.
 func (s *Store) BankAccountSummaries(ctx context.Context, accountID int64, today app.Day) ([]app.BankAccountSummary, error) {
 	const in, out = ` AND d.type = 'IN'), 0)`, ` AND d.type = 'OUT'), 0)`
-	sums := func(of string) string { // of the days from a parameter on
+	sums := func(of string) string { // the sums of the days from a parameter on
 		count, amount := `, coalesce(sum(d.count) FILTER (WHERE d.day >= `+of, `, coalesce(sum(d.amount) FILTER (WHERE d.day >= `+of
 		return count + in + amount + in + count + out + amount + out
 	}

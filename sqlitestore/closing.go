@@ -36,7 +36,7 @@ func (s *Store) Closings(ctx context.Context, accountID int64) ([]book.Closing, 
 	return readAll(ctx, s, scanClosing, `SELECT `+closingColumns, accountID)
 }
 
-// txClosings are the closings of an account, with the last one; zero: there is none.
+// txClosings returns the closings of an account, and the last of them; zero: none.
 func txClosings(tx *tx, accountID int64) (list []book.Closing, last book.Closing) {
 	if list = findAll(tx, scanClosing, `SELECT `+closingColumns, accountID); len(list) > 0 {
 		last = list[len(list)-1]
@@ -61,7 +61,7 @@ func (s *Store) CloseBooks(ctx context.Context, accountID int64, c book.Closing,
 	})
 }
 
-// OpenBooks has the rules of now hold in the book again, as if it had never been closed.
+// OpenBooks applies the present rules to the book again, as if it had never been closed.
 func (s *Store) OpenBooks(ctx context.Context, accountID int64, through app.Day) (book.Closing, error) {
 	return writing(ctx, s, func(tx *tx) (book.Closing, error) {
 		_, last := txClosings(tx, accountID)
@@ -100,8 +100,7 @@ func (s *Store) SetHeading(ctx context.Context, accountID int64, h book.Heading)
 	})
 }
 
-// Cash is of the whole shop: somebody who is limited to bank accounts sees none of it, and
-// changes none.
+// Cash is of the whole shop: a user who is limited to bank accounts neither sees nor changes it.
 func (s *Store) Cash(ctx context.Context, accountID int64, first, last app.Day) ([]book.Cash, error) {
 	if access.LimitOf(ctx).On {
 		return nil, nil
@@ -143,8 +142,8 @@ func scanBookAccount(row scanner) (b book.BankAccount, err error) {
 	return b, err
 }
 
-// BookAccounts leaves out the opening balance, which is of a whole bank account, where ctx is
-// limited to a receiving number.
+// BookAccounts leaves out the opening balance if ctx is limited to a receiving number, since
+// it is of the whole bank account.
 func (s *Store) BookAccounts(ctx context.Context, accountID int64) ([]book.BankAccount, error) {
 	list, err := readAll(ctx, s, scanBookAccount, bookAccounts+` ORDER BY b.id`, accountID, limitOf(ctx))
 	for i := range list {
@@ -177,8 +176,8 @@ func (s *Store) SetOpening(ctx context.Context, accountID int64, b book.BankAcco
 	})
 }
 
-// entriesOf is the query of entries t in the order of a stretch. Those on time are read in the
-// order of their time, those that came late by id: an index has what is needed of either.
+// entriesOf returns the query of entries t, and the order of them: late ones by id, the rest
+// by time. An index serves either order.
 func (s *Store) entriesOf(
 	ctx context.Context, columns string, accountID int64, q book.EntryQuery,
 ) (query string, args []any, order string, err error) {
@@ -214,7 +213,7 @@ func (s *Store) Entries(ctx context.Context, accountID int64, q book.EntryQuery)
 		return nil, err
 	}
 	list, err := readAll(ctx, s, scanEntry, query+order+` LIMIT ?`, append(args, q.Limit)...)
-	if access.LimitOf(ctx).ReceivingNumber != "" { // a balance tells of all money of the bank account
+	if access.LimitOf(ctx).ReceivingNumber != "" { // a balance is of all money of the bank account
 		for i := range list {
 			list[i].Balance = 0
 		}

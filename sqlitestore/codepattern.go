@@ -48,7 +48,7 @@ func (s *Store) DeleteCodePattern(ctx context.Context, accountID, id int64, now 
 	})
 }
 
-// A code is NULL in the file where the account had no patterns.
+// A code is NULL in the file if the account had no patterns when it was read.
 
 func codeOrNull(c app.PaymentCode) any {
 	if !c.Read {

@@ -13,14 +13,14 @@ import (
 // credentials are the API keys, counter links and sources in memory, because
 // every request needs one. Each change of one of them, by any process, adds 1 to
 // the setting "directory" in the same commit. A look-up that finds nothing reads
-// that version before it answers, so that a new credential works at once; and a
-// server reads it every watchInterval, so that a revoked one stops working.
+// that version before it returns, so that a new credential works at once. A
+// server reads it every watchInterval, so that a revoked credential stops working.
 type credentials struct {
 	version  string
 	keys     map[[32]byte]access.APIKey
 	counters map[[32]byte]payment.CounterLink
 
-	// The sources in use by id, and by each of the names that a call may give.
+	// The sources in use by id, and by each value by which a call may name its source.
 	sources   map[int64]inbound.Source
 	tokens    map[string]inbound.Source
 	bearers   map[[32]byte]inbound.Source
@@ -52,7 +52,7 @@ type revocable struct {
 	deed  app.Deed
 }
 
-// revoke sets the time at which a credential of an account ended, unless it has one.
+// revoke sets the time at which a credential of an account ended, unless it ended before.
 func (s *Store) revoke(ctx context.Context, c revocable, accountID, id int64, now time.Time) error {
 	_, err := changingCredentials(ctx, s, func(tx *tx) (_ struct{}, err error) {
 		var name string
@@ -126,7 +126,7 @@ func (s *Store) RefreshCredentials(ctx context.Context) error {
 	return s.loadCredentials(ctx)
 }
 
-// lookUp finds a credential. Where there is none it refreshes them once.
+// lookUp finds a credential. If it isn't in memory, they are refreshed once.
 func lookUp[K comparable, V any](ctx context.Context, s *Store, entries func(*credentials) map[K]V, key K) (V, bool, error) {
 	if v, ok := entries(s.credentials.Load())[key]; ok {
 		return v, true, nil

@@ -9,8 +9,8 @@ import (
 	"baoco/app/access"
 )
 
-// daysOf is the table of the kept totals of days that a filter needs, and the
-// conditions on it but for those on days.
+// daysOf returns the table of daily totals that a filter needs, and the conditions on it
+// without those on days.
 func daysOf(accountID int64, f app.TransactionFilter) (table string, c *conditions) {
 	table, c = "bank_account_days", &conditions{}
 	if f.ReceivingNumber != "" {
@@ -30,7 +30,7 @@ func daysOf(accountID int64, f app.TransactionFilter) (table string, c *conditio
 	return table, c
 }
 
-// shownDays is the table of the kept totals of days of bank accounts, of what ctx shows of each.
+// shownDays is a table of the daily totals of bank accounts, within the receiving number of ctx.
 // param is the name of the parameter that limitOf is bound to.
 func shownDays(ctx context.Context, param string) string {
 	if access.LimitOf(ctx).ReceivingNumber == "" {
@@ -39,14 +39,14 @@ func shownDays(ctx context.Context, param string) string {
 	return `(SELECT bank_account_id, day, type, count, amount FROM receiving_number_days WHERE receiving_number = ` + param + ` ->> 'number')`
 }
 
-// dayRange is from a day on to before another.
+// dayRange is the days from first on, without end.
 type dayRange struct{ first, end app.Day }
 
-// timeRange is from an instant on to before another.
+// timeRange is the time from from on, without to.
 type timeRange struct{ from, to time.Time }
 
-// wholeDays divides the time from an instant on to before another into the whole days of a
-// zone, and what is cut of the days before and after them. A zero time is no bound.
+// wholeDays divides the time from from on, without to, into the whole days of a zone, and
+// the parts of days before and after them. A zero time is no bound.
 func wholeDays(from, to time.Time, zone *time.Location) (whole dayRange, cut []timeRange) {
 	whole = dayRange{math.MinInt32, math.MaxInt32}
 	if !from.IsZero() {

@@ -24,13 +24,13 @@ type derived struct {
 	name    string // for doctor's messages; empty: the table
 	table   string // empty: it is only compared
 	columns string
-	key     string // the key of table where its rows stay and only columns are changed; else empty
-	kept    string // the query of what is kept; empty: all of key and columns
-	counted string // the query of what should be
+	key     string // the key of table, if a repair changes only columns; empty: it also inserts and deletes rows
+	kept    string // the query of the kept values; empty: all of key and columns
+	counted string // the query of the right values
 	full    bool   // it reads all transactions, attempts or calls: in a large file doctor does so only if asked
 }
 
-// derivedTables lists all of them, each after those that it is counted from.
+// derivedTables lists all derived tables, each after the tables that it is counted from.
 var derivedTables = []derived{
 	{check: "totals", table: "bank_account_days", columns: "bank_account_id, day, type, count, amount", full: true,
 		counted: `SELECT bank_account_id, local_day(occurred_at, (SELECT value FROM settings WHERE name = 'timezone')), type,
@@ -83,30 +83,30 @@ var derivedTables = []derived{
 
 const searchedTo = `(SELECT CAST(value AS INTEGER) FROM settings WHERE name = 'searched_to')`
 
-// unsent is true if a transaction t has no deliveries. transactions_unsent may also hold
-// transactions that have some, and some after searched_to.
+// unsent is true if a transaction t has no deliveries but cancelled ones. transactions_unsent
+// may also hold transactions that have some, and transactions after searched_to.
 var unsent = inState(app.DeliveryUnsent, "t.id")
 
-// lastIndexed are the transactions that the index of search texts got last.
+// lastIndexed are the newest transactions in the index of search texts.
 const lastIndexed = `SELECT id, search FROM transactions WHERE id <= ` + searchedTo + ` AND length(search) >= 3 ORDER BY id DESC LIMIT 5`
 
 // searchTerms compares the index of search texts with all texts, by the number of terms and
-// their places: a text has one for every three characters that follow one another. The
-// table search_terms shows the index; see showTerms.
+// their places: each three characters in a row are a term. The table search_terms shows the
+// index; see showTerms.
 var searchTerms = derived{check: "search", name: "transactions_search",
 	kept: `SELECT count(*), coalesce(sum(doc), 0), coalesce(sum(doc * (offset + 1)), 0) FROM temp.search_terms`,
 	counted: `SELECT coalesce(sum(n), 0), coalesce(sum(id * n), 0), coalesce(sum(id * (n * (n + 1) / 2)), 0)
 		FROM (SELECT id, max(length(search) - 2, 0) AS n FROM transactions WHERE id <= ` + searchedTo + `)`}
 
-// firstHour is the first hour of which no attempts were pruned. The oldest are pruned
-// first, in the order in which they ended.
+// firstHour is the first hour of which no attempts were pruned. Attempts are pruned in the
+// order in which they ended.
 var firstHour = `max(?1, iif(EXISTS (SELECT 1 FROM account_totals WHERE attempts_made > history_rows),
 	coalesce((SELECT a.started_ms / ` + hourMillis + ` + 2 FROM attempts a JOIN deliveries d ON d.id = a.delivery_id
 		WHERE d.state <> 0 ORDER BY a.id LIMIT 1), 0), 0))`
 
-// streaks gives the last attempt of each webhook, and how many failed after the last one
-// that succeeded. Where all that succeeded were pruned there may have been more than the
-// rows say, and where all attempts were, what is kept stands.
+// streaks selects the last attempt of each webhook, and how many failed after the last one
+// that succeeded. If all successes were pruned, more may have failed than the rows show, so
+// the kept number counts if it is higher. If all attempts were pruned, the kept values count.
 const streaks = `SELECT r.webhook_id, r.last, max(r.failed, iif(r.ok = 0, coalesce(k.failed_in_row, 0), 0)) FROM
 		(SELECT a.webhook_id, max(a.id) AS last, count(*) FILTER (WHERE a.id > l.ok) AS failed, l.ok AS ok FROM attempts a
 			JOIN (SELECT webhook_id, coalesce(max(id) FILTER (WHERE ok = 1), 0) AS ok FROM attempts GROUP BY 1) l
@@ -114,8 +114,7 @@ const streaks = `SELECT r.webhook_id, r.last, max(r.failed, iif(r.ok = 0, coales
 		LEFT JOIN webhook_totals k ON k.webhook_id = r.webhook_id
 	UNION ALL SELECT webhook_id, last_attempt_id, failed_in_row FROM webhook_totals WHERE webhook_id NOT IN (SELECT webhook_id FROM attempts)`
 
-// differences is the query that counts the rows that are kept and not counted, or counted
-// and not kept.
+// differences returns the query that counts the rows in only one of kept and counted.
 func (k derived) differences() string {
 	kept := cmp.Or(k.kept, `SELECT `+k.allColumns()+` FROM `+k.table)
 	return `WITH kept AS MATERIALIZED (` + kept + `), counted AS MATERIALIZED (` + k.counted + `)
@@ -130,7 +129,7 @@ func (k derived) allColumns() string {
 	return k.key + ", " + k.columns
 }
 
-// repair are the statements that change the rows that differ.
+// repair returns the statements that change the rows that differ.
 func (k derived) repair() []string {
 	switch {
 	case k.table == "":
@@ -148,7 +147,7 @@ func (k derived) repair() []string {
 	}
 }
 
-// recount repairs some of it. The hours of webhooks are kept up to now.
+// recount repairs some derived tables. Hours of webhooks older than healthKept are left alone.
 func recount(tx *tx, now time.Time, which ...derived) error {
 	for _, k := range which {
 		for _, query := range k.repair() {
@@ -160,17 +159,17 @@ func recount(tx *tx, now time.Time, which ...derived) error {
 	return nil
 }
 
-// Recount makes anew whatever is kept beside its rows: totals and counts in one
-// commit, and then the index of search texts, step by step; after an error in between
-// IndexSearch goes on with it. The calendar is that of the installation. What
-// was pruned can't be counted: the attempts ever made are at least those that
-// are there. The hours of webhooks are kept up to now.
+// Recount makes all derived tables again: totals and counts in one commit, and then the
+// index of search texts, step by step; after an error in between IndexSearch continues.
+// Days are those of the installation's zone. Pruned attempts can't be counted, so the
+// number of attempts ever made is at least the number of rows. Hours of webhooks older
+// than healthKept are removed.
 func (s *Store) Recount(ctx context.Context, now time.Time) error {
 	err := s.write(ctx, func(tx *tx) error {
 		for _, query := range []string{
 			`INSERT INTO transactions_search (transactions_search) VALUES ('delete-all')`, // rows can't be deleted without their texts
 			`DELETE FROM transactions_unsent`,
-			`DELETE FROM webhook_hours WHERE hour < ?1`, // nobody is shown them any more
+			`DELETE FROM webhook_hours WHERE hour < ?1`, // they are no longer shown
 			`UPDATE settings SET value = '0' WHERE name = 'searched_to'`,
 			`INSERT INTO account_totals (account_id) SELECT id FROM accounts WHERE true ON CONFLICT DO NOTHING`,
 		} {

@@ -2,13 +2,13 @@
 
 package sqlitestore
 
-// freeSpace isn't known here.
+// freeSpace is unknown on this system.
 func freeSpace(string) int64 { return -1 }
 
-// sameDisk isn't known here.
+// sameDisk is unknown on this system.
 func sameDisk(string, string) bool { return false }
 
-// networkFileSystem isn't known here.
+// networkFileSystem is unknown on this system.
 func networkFileSystem(string) string { return "" }
 
 func isReadOnly(string) bool { return false }

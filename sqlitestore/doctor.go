@@ -20,21 +20,20 @@ import (
 
 // Examination says how a file is examined.
 type Examination struct {
-	// Full reads everything: every page against every index, every reference,
-	// and every row against the kept totals.
+	// Full compares every page with every index and every row with the kept totals, and
+	// checks every reference.
 	Full bool
 	Now  time.Time
 	// Progress is called with the name of what is being read; may be nil.
 	Progress func(what string)
 
-	schema    *schema // nil: that of this baoco
-	largeFrom int64   // rows of a large file; 0: largeFile
+	schema    *schema // nil: the schema of this baoco
+	largeFrom int64   // a file with so many rows is large; 0: largeFile
 }
 
-// Examine checks a file and the files beside it, and changes nothing, whether a
-// server has the file open or not: it migrates nothing, copies no log and takes no
-// lock that a server needs. The checks say what is wrong; an error means only that
-// ctx ended.
+// Examine checks a file and the files beside it. It changes nothing, also while a server
+// has the file open: it migrates nothing, copies no log and takes no lock that a server
+// needs. The checks contain all problems; an error means only that ctx ended.
 func Examine(ctx context.Context, path string, x Examination) ([]upkeep.Check, error) {
 	d := &doctor{Examination: x, path: path}
 	if d.Progress == nil {
@@ -59,14 +58,14 @@ type doctor struct {
 	Examination
 	path   string // resolved, once the file is found
 	served bool
-	older  bool // the schema
+	older  bool // the schema is older than that of this baoco
 	zone   *time.Location
 	db     *sql.DB
 	checks []upkeep.Check
 }
 
-// run makes a check and adds its result. It reports whether the check didn't fail. A
-// check that returns an error has failed.
+// run makes a check and adds its result. It returns false if the check failed, also by an
+// error.
 func (d *doctor) run(ctx context.Context, name string, check func(context.Context) (upkeep.Check, error)) bool {
 	if ctx.Err() != nil {
 		return false
@@ -107,7 +106,7 @@ var (
 		VI: "Điều này lẽ ra không bao giờ xảy ra: hãy giữ một bản sao của tệp và báo lại."}
 )
 
-// cureOf is advice against an error.
+// cureOf returns advice against an error.
 func cureOf(err error) app.Text {
 	switch {
 	case errors.Is(err, ErrNoFile):
@@ -125,7 +124,7 @@ func cureOf(err error) app.Text {
 	}
 	switch code := primaryCode(err); {
 	case errors.Is(err, ErrTwoNames), errors.Is(err, ErrTaken):
-		return app.Text{} // which say it themselves
+		return app.Text{} // their own texts say what to do
 	case code == sqlite3.SQLITE_BUSY:
 		return app.Text{EN: "Another command or program works on it: try again in a moment.",
 			VI: "Lệnh hoặc chương trình khác đang dùng tệp: hãy thử lại sau giây lát."}
@@ -316,8 +315,8 @@ func (d *doctor) pages(ctx context.Context) (upkeep.Check, error) {
 		"Mọi trang của %d bảng đều nguyên vẹn; --full so cả chỉ mục.", len(checks))
 }
 
-// ofSearchIndex reports whether all findings are about the search index. It can be
-// made anew, while restoring a backup would lose what was recorded since.
+// ofSearchIndex reports whether all findings are about the search index. A repair makes
+// the index again, while a restore would lose everything that was recorded since.
 func (d *doctor) ofSearchIndex(ctx context.Context, findings []string) (bool, error) {
 	rows, err := d.db.QueryContext(ctx, `PRAGMA integrity_check(transactions_search)`)
 	own, err := collect(rows, err, scanOne[string])

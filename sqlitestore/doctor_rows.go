@@ -120,7 +120,7 @@ func (d *doctor) compareTotals(ctx context.Context, check string) (c upkeep.Chec
 	return fine("All totals are those of their rows.", "Mọi tổng đều khớp với các dòng.")
 }
 
-// search compares what lists find transactions by with the transactions.
+// search compares the indexes of search texts and of unsent transactions with the transactions.
 func (d *doctor) search(ctx context.Context) (c upkeep.Check, err error) {
 	wrong, large, err := d.compare(ctx, "search")
 	var left int64
@@ -141,8 +141,8 @@ func (d *doctor) search(ctx context.Context) (c upkeep.Check, err error) {
 		"%d giao dịch chưa vào chỉ mục; khi tìm sẽ đọc từng giao dịch.", left)
 }
 
-// compare returns the names of what is kept and differs from what is counted. It reads one
-// state of the file, whatever is recorded meanwhile.
+// compare returns the names of the derived tables that differ from their rows. It reads one
+// state of the file, so rows that are recorded meanwhile don't matter.
 func (d *doctor) compare(ctx context.Context, check string) (wrong []string, large bool, err error) {
 	d.Progress(check)
 	tx, err := d.db.BeginTx(ctx, nil)
@@ -177,7 +177,7 @@ func (d *doctor) compare(ctx context.Context, check string) (wrong []string, lar
 	return wrong, large, nil
 }
 
-// showTerms makes the table that shows the index of search texts. It is a temporary one of
+// showTerms makes a table that shows the index of search texts. It is a temporary table of
 // the connection, so the file isn't changed.
 func showTerms(ctx context.Context, tx *sql.Tx) error {
 	for _, query := range []string{
@@ -192,7 +192,7 @@ func showTerms(ctx context.Context, tx *sql.Tx) error {
 	return nil
 }
 
-// overdue is how long a delivery may be due before a running server is late.
+// overdue is how long a delivery may be due before the check warns of it.
 const overdue = 2 * time.Minute
 
 // queue checks that each pending delivery has a due time, a webhook and a payload.
@@ -228,8 +228,8 @@ func (d *doctor) queue(ctx context.Context) (c upkeep.Check, err error) {
 	return fine("%d deliveries pending, %d due", "%d thông báo đang chờ, %d đã đến hạn", pending, due)
 }
 
-// eventIDs checks the ids that keep an event from being recorded twice: each
-// transaction has one id that isn't merged, and each id has a transaction or an item.
+// eventIDs checks the event ids, which prevent that an event is recorded twice: each
+// transaction must have one id that isn't merged, and each id a transaction or an item.
 func (d *doctor) eventIDs(ctx context.Context) (c upkeep.Check, err error) {
 	tx, err := d.db.BeginTx(ctx, nil)
 	if err != nil {
@@ -258,8 +258,8 @@ func (d *doctor) eventIDs(ctx context.Context) (c upkeep.Check, err error) {
 	return fine("Every transaction has its event id.", "Mỗi giao dịch có mã sự kiện của mình.")
 }
 
-// clockSlack is how far ahead of the clock the newest rows may be, and firstDay a day
-// before which no clock is right.
+// clockSlack is how far ahead of the clock the newest rows may be. A clock before firstDay
+// is wrong.
 const clockSlack = 2 * time.Minute
 
 var firstDay = time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -281,7 +281,7 @@ func (d *doctor) clock(ctx context.Context) (c upkeep.Check, err error) {
 	return fine("%s UTC; nothing was recorded later", "%s UTC; không có gì được ghi sau lúc này", d.Now.UTC().Format(time.DateTime))
 }
 
-// installation adds those warnings of the dashboard that follow from the files.
+// installation adds the warnings of the dashboard that depend on the files only.
 func (d *doctor) installation(ctx context.Context) {
 	const name = "installation"
 	var in upkeep.Installation

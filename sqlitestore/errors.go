@@ -15,8 +15,8 @@ import (
 )
 
 // storageError translates an error of the driver, by its code and never by its text. A
-// failure that may pass becomes app.CodeUnavailable and damage becomes ErrDamaged. What is
-// translated already stays as it is.
+// temporary failure becomes app.CodeUnavailable and damage becomes ErrDamaged. An error
+// that is translated already stays as it is.
 func storageError(err error) error {
 	_, known := errors.AsType[*app.Error](err)
 	switch {
@@ -39,7 +39,7 @@ func storageError(err error) error {
 	return err
 }
 
-// resultCode is SQLite's result code, 0 where err is not SQLite's.
+// resultCode is SQLite's result code; 0: err isn't an error of SQLite.
 func resultCode(err error) int {
 	if e, ok := errors.AsType[*sqlite.Error](err); ok {
 		return e.Code()
@@ -51,7 +51,7 @@ func resultCode(err error) int {
 func primaryCode(err error) int { return resultCode(err) & 0xff }
 
 // isSearchDamage reports that the search index is damaged, which is the only virtual
-// table. Only the statement that used it has failed.
+// table. Then only the statement that used it has failed.
 func isSearchDamage(err error) bool { return resultCode(err) == sqlite3.SQLITE_CORRUPT_VTAB }
 
 // isRefusedWrite reports that the user may not write the file or a log beside it, or
@@ -64,9 +64,9 @@ func isRefusedWrite(err error) bool {
 	return errors.Is(err, syscall.EROFS)
 }
 
-// UnitAdvice adds to an error of a directory that can't be written what to do where
-// systemd is the reason: under ProtectSystem=strict a service writes only where its unit
-// says.
+// UnitAdvice adds advice to an error if systemd is the reason that a directory can't be
+// written: under ProtectSystem=strict a service may write only into the directories of its
+// unit.
 func UnitAdvice(err error, dir string) error {
 	if err == nil || os.Getenv("INVOCATION_ID") == "" || !isReadOnly(dir) {
 		return err

@@ -38,8 +38,8 @@ func (s *Store) History(ctx context.Context, accountID int64, f delivery.History
 	return list, total, err
 }
 
-// attemptListing decides what the history is read from: the attempts of the few
-// transactions that hold a text, or else all in their order.
+// attemptListing decides how the history is read: from the attempts of the transactions
+// that contain the text, if these are few, or else from all attempts in their order.
 func (s *Store) attemptListing(ctx context.Context, accountID int64, f delivery.HistoryFilter) (listing, error) {
 	c := attemptConditions(accountID, f)
 	from := `a INDEXED BY attempts_list`
@@ -70,8 +70,8 @@ func (s *Store) attemptListing(ctx context.Context, accountID int64, f delivery.
 		from: ` FROM attempts ` + from + ` WHERE ` + c.where.String(), args: c.args}, nil
 }
 
-// deliveriesHolding is the condition that an attempt a is of one of the deliveries that
-// hold a text, unless few is false: then there are too many of them.
+// deliveriesHolding returns the condition that the delivery of an attempt a contains a
+// text. If few is false, there are too many such deliveries, or the text is too short.
 func (s *Store) deliveriesHolding(ctx context.Context, accountID int64, query string) (c *conditions, few bool, err error) {
 	text, ok := holding(query)
 	if !ok {
@@ -86,24 +86,24 @@ func (s *Store) deliveriesHolding(ctx context.Context, accountID int64, query st
 	return c, few, err
 }
 
-// sampleText is the text of the test payload of a row d of deliveries, in SQL.
+// sampleText is the search text of the test payload of a delivery d, in SQL.
 const sampleText = `lower(json_extract(d.sample, '$.Content') || char(10) || json_extract(d.sample, '$.TransactionNumber'))`
 
-// withText joins the rows that hold the text of an attempt a, and textHolds is the
-// condition on it. A subquery for each row would take three times as long.
+// withText joins the rows that have the search text of an attempt a, and textHolds is the
+// condition on this text. A subquery for each row would take three times as long.
 const (
 	withText  = ` CROSS JOIN deliveries d ON d.id = a.delivery_id LEFT JOIN transactions t ON t.id = d.transaction_id`
 	textHolds = `instr(coalesce(t.search, ` + sampleText + `), ?) > 0`
 )
 
-// keptAttempts is the kept number of attempts, less those after an id unless that is 0.
+// keptAttempts returns the kept number of attempts, without those after untilID; 0: all.
 func (s *Store) keptAttempts(ctx context.Context, accountID, untilID int64) (int64, error) {
 	return readOne[int64](ctx, s, `SELECT history_rows - iif(?2 = 0, 0,
 			(SELECT count(*) FROM attempts INDEXED BY attempts_list WHERE account_id = ?1 AND id > ?2))
 		FROM account_totals WHERE account_id = ?1`, accountID, untilID)
 }
 
-// counted returns a total, or app.Uncounted where it is greater than the page counts to.
+// counted returns a total, or app.Uncounted if it is above Page.CountTo.
 func counted(total int64, p app.Page) int64 {
 	if p.CountTo > 0 && total > p.CountTo {
 		return app.Uncounted
@@ -111,8 +111,7 @@ func counted(total int64, p app.Page) int64 {
 	return total
 }
 
-// attemptConditions returns the conditions of a filter on a row a of attempts, the
-// text left out.
+// attemptConditions returns the conditions of a filter on an attempt a, without the text.
 func attemptConditions(accountID int64, f delivery.HistoryFilter) *conditions {
 	var c conditions
 	c.add("a.account_id = ?", accountID)
@@ -173,7 +172,7 @@ func scanAttempt(row scanner) (delivery.Attempt, error) {
 	}
 	r.Detail = delivery.ParseDetail(detail)
 	if a.Delivery.State == app.DeliveryCancelled && a.Number == a.Delivery.Attempts {
-		a.NextAttemptAt = time.Time{} // its next attempt was planned, and then its webhook was deleted
+		a.NextAttemptAt = time.Time{} // the webhook was deleted before the planned attempt
 	}
 	var err error
 	a.Payload, err = p.payload(a.Delivery.TransactionID)

@@ -14,8 +14,8 @@ type keptResult struct {
 	outcome inbound.Outcome
 }
 
-// earlier finds the result of an earlier request with the same idempotency key. Another request
-// with it is refused.
+// earlier finds the result of an earlier request with the same idempotency key. If that request
+// was a different one, the new one is refused.
 func earlier(tx *tx, accountID int64, key app.IdempotencyKey, now time.Time) (before keptResult, found bool) {
 	if key.Key == "" {
 		return before, false
@@ -30,8 +30,7 @@ func earlier(tx *tx, accountID int64, key app.IdempotencyKey, now time.Time) (be
 	return before, found
 }
 
-// useForm uses up the key of a form within the transaction that does what the
-// form says.
+// useForm uses up the key of a form, in the transaction that does the work of the form.
 func useForm(tx *tx, accountID int64, key app.IdempotencyKey, now time.Time) {
 	_, used := earlier(tx, accountID, key, now)
 	tx.refuse(used, app.ErrFormUsed)

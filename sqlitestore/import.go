@@ -23,9 +23,9 @@ func (s *Store) Imports(ctx context.Context, accountID int64, page app.Page) ([]
 		accountID, page.Size, page.Offset())
 }
 
-// Conditions on a transaction t that undoing an import leaves, beside that it stands in a closed
-// book: a shop was notified of it, or another source has named it too. ?2 is a time in seconds: attempts to
-// webhooks deleted before it have ended.
+// Conditions on a transaction t that the undoing of an import keeps: a shop was notified of it, or another
+// source has it too. One in a closed book is kept as well. ?2 is a time in seconds: attempts to webhooks
+// deleted before it have ended.
 const (
 	notifiedShop = `(` + streamed +
 		` OR EXISTS (SELECT 1 FROM deliveries d INDEXED BY deliveries_transaction JOIN webhooks w ON w.id = d.webhook_id
@@ -33,7 +33,7 @@ const (
 	namedElsewhere = `EXISTS (SELECT 1 FROM event_ids k INDEXED BY event_ids_merged WHERE k.transaction_id = t.id AND k.merged = 1)`
 )
 
-// otherImport is the first file that named a transaction t beside its own, and stands.
+// otherImport is the first other file that contains a transaction t and wasn't undone.
 const otherImport = `(SELECT min(x.import_id) FROM import_repeats x JOIN imports i ON i.id = x.import_id WHERE x.transaction_id = t.id
 	AND x.import_id <> t.import_id AND i.undone_at IS NULL)`
 
@@ -61,8 +61,8 @@ func (s *Store) Undoable(ctx context.Context, accountID, id int64, now time.Time
 	return u, err
 }
 
-// undoStep is how many transactions one commit looks at and removes, and how many rows that
-// might have been repeats it discards.
+// undoStep is how many transactions one commit looks at and removes, or how many items that
+// may be repeats it discards.
 const undoStep = 100
 
 func (s *Store) UndoImport(
@@ -104,8 +104,8 @@ func (s *Store) UndoImport(
 	})
 }
 
-// discardRepeats discards some rows of a file that might have been repeats, and reports whether
-// there were any. Another file may bring them again.
+// discardRepeats discards a step of a file's items that may be repeats, and reports whether it
+// found any. Their event ids are removed, so that another file may contain them again.
 func discardRepeats(tx *tx, importID int64) (more bool) {
 	items := findAll(tx, scanOne[int64], `SELECT id FROM inbound_items WHERE state = 'may_be_repeat' AND import_id = ? LIMIT ?`,
 		importID, undoStep)

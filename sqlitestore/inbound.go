@@ -13,24 +13,24 @@ import (
 // errDryRun makes the writer roll a dry run back.
 var errDryRun = errors.New("dry run")
 
-// RecordInbound records a call in one commit, or in steps where it has very many
-// elements. It returns after the last step. If a crash comes in between, the
-// provider's next call finds the first elements recorded.
+// RecordInbound records a call in one commit, or in steps if it has very many elements.
+// It returns after the last step. After a crash between two steps, the provider's next
+// call finds the first elements recorded.
 func (s *Store) RecordInbound(ctx context.Context, call inbound.Call, zone *time.Location) (inbound.Recording, error) {
 	if call.DryRun {
 		return s.dryRun(ctx, call, zone)
 	}
 	return inSteps(ctx, s, inbound.Recording{}, func(tx *tx, before inbound.Recording) (inbound.Recording, bool, error) {
 		recording, more := recordInbound(tx, call, zone, before)
-		if call.Channel == app.ChannelHand || call.Channel == app.ChannelFile { // a person's, not a provider's
+		if call.Channel == app.ChannelHand || call.Channel == app.ChannelFile { // a person acts, not a provider
 			auditRecorded(ctx, tx, call, before, recording)
 		}
 		return recording, more, nil
 	})
 }
 
-// auditRecorded writes the line of what somebody typed or imported, once for a file.
-// A program may record by an API key all day: that is counted.
+// auditRecorded writes the audit line of a transaction by hand, or one line for a whole
+// file. Records by an API key may be many, so they are counted in one line an hour.
 func auditRecorded(ctx context.Context, tx *tx, call inbound.Call, before, recording inbound.Recording) {
 	a, _ := app.ActorOf(ctx)
 	switch {
@@ -92,13 +92,12 @@ func recordInbound(tx *tx, call inbound.Call, zone *time.Location, before inboun
 // retried is how far a retry has come.
 type retried struct {
 	inbound.Recording
-	before    int64          // the items up to this id were there before the retry
+	before    int64          // the items up to this id existed before the retry
 	discarded map[int]string // as in recorder
 }
 
-// RetryInbound removes the old items only after every element is recorded or has a
-// new item: after a crash in between the event still needs attention, and can be
-// retried again.
+// RetryInbound removes the old items only after every element is recorded or has a new
+// item: so after a crash in between the event still needs attention, and can be retried.
 func (s *Store) RetryInbound(ctx context.Context, id int64, call inbound.Call, zone *time.Location,
 	now time.Time) (inbound.Recording, error) {
 	done, err := inSteps(ctx, s, retried{}, func(tx *tx, at retried) (retried, bool, error) {

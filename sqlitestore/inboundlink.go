@@ -30,8 +30,8 @@ func (s *Store) LinkInbound(
 	return r, err
 }
 
-// beginLink finds or links the bank account of an event's unassigned items, and
-// notes what is to be recorded on it.
+// beginLink finds or links the bank account of an event's unassigned items, and writes
+// the row of unfinished_links by which they are recorded.
 func beginLink(tx *tx, accountID int64, in inbound.EventLink, r *inbound.EventLinkResult, now time.Time) {
 	ownInboundEvent(tx, accountID, in.EventID)
 	items := findAll(tx, scanWaitingItem, `SELECT `+waitingColumns+` FROM inbound_items i LEFT JOIN sources s ON s.id = i.source_id
@@ -47,10 +47,10 @@ func beginLink(tx *tx, accountID int64, in inbound.EventLink, r *inbound.EventLi
 	}
 }
 
-// targetOf finds the bank account on which items of one source are to be recorded,
-// and links it if it isn't linked.
+// targetOf finds the bank account on which items of one source will be recorded, and
+// links it if it isn't linked.
 func targetOf(tx *tx, accountID int64, in inbound.EventLink, items []waitingItem, now time.Time) (b app.BankAccount, linked bool) {
-	// It is the bank account that the source is narrowed to, linked or not; zero: none.
+	// own is the bank account that the source is narrowed to, linked or not; zero: none.
 	own := find(tx, nil, columnsOnly(scanBankAccount), `SELECT `+bankAccountColumns+` FROM bank_accounts b WHERE b.id = ?`, items[0].only)
 	cache := tx.recordCache(accountID)
 	elements := make([]inbound.Incoming, len(items))
@@ -73,16 +73,16 @@ func targetOf(tx *tx, accountID int64, in inbound.EventLink, items []waitingItem
 	return b, linked
 }
 
-// When a bank account is linked, its unassigned items are recorded in steps. The
-// commit that links it adds a row to unfinished_links, so that FinishLinks can go
-// on after a crash, or after a caller that had no more time. Each step reads the
-// items anew: some may have been recorded in another way, or discarded.
+// When a bank account is linked, its unassigned items are recorded in steps. The commit
+// that links it adds a row to unfinished_links, so that FinishLinks can continue after a
+// crash, or when the caller's time is over. Each step reads the items again, because some
+// may have been recorded or discarded meanwhile.
 
 // everyEvent is the inbound_event_id in unfinished_links that means all events.
 const everyEvent = 0
 
-// noteLink notes that the unassigned items of an event, or of every event, are to be
-// recorded on a bank account.
+// noteLink adds the row by which the unassigned items of an event, or of every event,
+// will be recorded on a bank account.
 func noteLink(tx *tx, bankAccountID, eventID int64, notify inbound.NotifyOnLink, now time.Time) {
 	tx.exec(`INSERT OR REPLACE INTO unfinished_links (bank_account_id, inbound_event_id, notify, linked_at, item_id)
 		VALUES (?, ?, ?, ?, 0)`, bankAccountID, eventID, int(notify), now.Unix())
@@ -95,9 +95,9 @@ type unfinishedLink struct {
 	item     int64 // the items up to this id are done
 }
 
-// finishLink records one step of the items of an unfinished link and adds it to
-// result. There is nothing to do if another process has finished it, or if the bank
-// account was unlinked.
+// finishLink records one step of the items of an unfinished link and adds the counts to
+// result. If another process has finished the link, or the bank account was unlinked, it
+// does nothing.
 func finishLink(tx *tx, result *inbound.EventLinkResult, event int64, zone *time.Location, now time.Time) (more bool) {
 	b := result.BankAccount
 	link := unfinishedLink{event: event}
@@ -119,9 +119,9 @@ func finishLink(tx *tx, result *inbound.EventLinkResult, event int64, zone *time
 	return more
 }
 
-// waitingItems returns the next items that a link may be about, at most a step:
-// all those of its event; or of every event those that name the number of b, a
-// masked number or none.
+// waitingItems returns the next items that a link may assign, at most a step. Of one event
+// these are all; of every event, the items with the number of b, a masked number or no
+// number.
 func waitingItems(tx *tx, b app.BankAccount, link unfinishedLink) []waitingItem {
 	const columns = `SELECT ` + waitingColumns + ` FROM `
 	if link.event != everyEvent {
@@ -161,7 +161,7 @@ func (s *Store) LinkBankAccount(ctx context.Context, b app.BankAccount, in inbou
 }
 
 // linkGoesOn reports whether the bank account was linked before the store became
-// unavailable. The link then stands, and FinishLinks records the rest.
+// unavailable. Then it stays linked, and FinishLinks records the rest.
 func linkGoesOn(r inbound.EventLinkResult, err error) (bool, error) {
 	if r.BankAccount.ID != 0 && app.CodeOf(err) == app.CodeUnavailable {
 		return true, nil
@@ -169,8 +169,8 @@ func linkGoesOn(r inbound.EventLinkResult, err error) (bool, error) {
 	return false, err
 }
 
-// FinishLinks goes on with the unfinished links that were made before a time, and
-// returns the ids of the webhooks that got deliveries.
+// FinishLinks finishes the links that were begun before a time, and returns the ids of
+// the webhooks that got deliveries.
 func (s *Store) FinishLinks(ctx context.Context, before time.Time, zone *time.Location, now time.Time) ([]int64, error) {
 	type left struct {
 		bankAccount app.BankAccount
@@ -197,8 +197,8 @@ func (s *Store) FinishLinks(ctx context.Context, before time.Time, zone *time.Lo
 	return webhooks, err
 }
 
-// waitingItem is an item that waits: for its bank account to be linked, or for what
-// tells whether it is a repeat.
+// waitingItem is an item that isn't recorded yet: its bank account isn't linked, or it may
+// be a repeat.
 type waitingItem struct {
 	id         int64
 	position   int
@@ -207,7 +207,7 @@ type waitingItem struct {
 	receivedAt time.Time
 	report
 
-	bankAccount, mayRepeat int64 // of what may be a repeat, with its transaction
+	bankAccount, mayRepeat int64 // if it may be a repeat: its bank account, and the transaction it may repeat
 }
 
 const waitingColumns = `i.id, i.position, i.state, coalesce(s.bank_account_id, 0), coalesce(s.provider, ''), i.received_ms, i.source_id,

@@ -54,8 +54,8 @@ func (s *Store) OpenInbound(ctx context.Context, accountID int64, most int) (ope
 	return open, err
 }
 
-// listInboundEvents reads the newest events that meet conditions, with the first of their open items. It finds
-// their ids first, then their rows.
+// listInboundEvents reads the newest events that meet conditions, with their first open items. It reads the
+// ids first, then the rows.
 func (s *Store) listInboundEvents(ctx context.Context, c *conditions, limit int, offset int64) ([]inbound.Event, error) {
 	list, err := readAll(ctx, s, columnsOnly(scanInboundEvent), `SELECT `+inboundEventColumns+`
 		FROM (SELECT e.id FROM inbound_events e WHERE `+c.where.String()+` ORDER BY e.id DESC LIMIT ? OFFSET ?) page
@@ -90,7 +90,7 @@ func (s *Store) ownSource(ctx context.Context, accountID, sourceID int64) error 
 	return s.exists(ctx, `SELECT 1 FROM sources WHERE id = ? AND account_id = ?`, sourceID, accountID, app.ErrUnknownReference("source_id"))
 }
 
-// addOpenItems adds its first open items to each event of a listing.
+// addOpenItems adds to each event of a listing its first open items.
 func (s *Store) addOpenItems(ctx context.Context, list []inbound.Event) error {
 	byID, open := map[int64]*inbound.Event{}, []int64{}
 	for i := range list {
@@ -224,8 +224,8 @@ func (s *Store) KnownEvents(ctx context.Context, accountID int64, refs []inbound
 	return known, err
 }
 
-// isOpen finds the items that need attention, openItems counts those of the
-// event that is updated.
+// isOpen is the condition on items that need attention. openItems is the number of these
+// in an inbound event that a statement updates or reads.
 const (
 	isOpen    = `state IN ('unassigned', 'rejected', 'conflict', 'may_be_repeat')`
 	openItems = `(SELECT count(*) FROM inbound_items WHERE inbound_event_id = inbound_events.id AND ` + isOpen + `)`

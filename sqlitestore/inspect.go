@@ -55,8 +55,8 @@ func checkHeader(path string, size int64) error {
 	if _, err := io.ReadFull(f, header); err != nil || string(header[:16]) != "SQLite format 3\x00" {
 		return fmt.Errorf("%w: %s", ErrNotDatabase, path)
 	}
-	// What the header says counts only where no write-ahead log is newer, and no journal
-	// of an interrupted change is there, as a kill leaves one in a migration of a backup.
+	// The header is right only if no newer write-ahead log exists, and no journal of an
+	// interrupted change, such as a migration of a backup that was killed.
 	for _, suffix := range []string{"-wal", "-journal"} {
 		if _, err := os.Stat(path + suffix); err == nil {
 			return nil
@@ -75,14 +75,14 @@ func checkHeader(path string, size int64) error {
 	return nil
 }
 
-// inspected is what a database file holds, and the check value of its key.
+// inspected is the contents of a database file, and the check value of its key.
 type inspected struct {
 	upkeep.Contents
 	keyCheck string
 }
 
-// inspect checks a file that no process has open, and reads what it holds. It leaves
-// the file untouched and makes no file beside it.
+// inspect checks a file that no process has open, and reads its contents. It leaves the
+// file untouched and makes no file beside it.
 func inspect(ctx context.Context, path string, known *schema) (c inspected, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -102,7 +102,7 @@ func inspect(ctx context.Context, path string, known *schema) (c inspected, err 
 	return c, storageError(c.read(ctx, db))
 }
 
-// keyCheckOf reads only the check value of the key of such a file.
+// keyCheckOf reads the check value of the key of a file that no process has open.
 func keyCheckOf(ctx context.Context, path string) (string, error) {
 	db := openStill(path)
 	defer db.Close()

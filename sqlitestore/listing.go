@@ -12,13 +12,13 @@ import (
 type listing struct {
 	from            string // FROM, up to the end of WHERE
 	args            []any
-	order, opposite string    // ORDER BY, and the reverse of it
-	id              string    // the column
-	sums            *app.Flow // of all rows, where they are known
+	order, opposite string    // ORDER BY, and its reverse
+	id              string    // the column of the id
+	sums            *app.Flow // of all rows; nil: not known
 }
 
-// page reads the ids of a page, of total rows. It begins at the end of the listing that is
-// nearer to the page.
+// page reads the ids of a page. It reads from the start or from the end of the listing of
+// total rows, whichever is nearer to the page.
 func (s *Store) page(ctx context.Context, l listing, total int64, p app.Page) ([]int64, error) {
 	skip := p.Offset()
 	size := min(int64(p.Size), total-skip)
@@ -36,7 +36,7 @@ func (s *Store) page(ctx context.Context, l listing, total int64, p app.Page) ([
 	return ids, err
 }
 
-// count counts the rows, at most one more than most; 0: all of them.
+// count counts the rows, and stops at one more than most; 0: it counts all.
 func (s *Store) count(ctx context.Context, l listing, most int64) (int64, error) {
 	if most == 0 {
 		return readOne[int64](ctx, s, `SELECT count(*)`+l.from, l.args...)
@@ -44,17 +44,17 @@ func (s *Store) count(ctx context.Context, l listing, most int64) (int64, error)
 	return readOne[int64](ctx, s, `SELECT count(*) FROM (SELECT 1`+l.from+l.order+` LIMIT ?)`, append(slices.Clone(l.args), most+1)...)
 }
 
-// fewIDs is how many transactions that an index finds are looked at one by one. Where there
-// are more of them, all rows of the account are read in the order of the listing: that
-// costs less, or a page is full sooner.
+// fewIDs is up to how many transactions of an index are looked at one by one. If an index
+// finds more, all rows of the account are read in the order of the listing: that costs less,
+// or fills a page sooner.
 const fewIDs = 20_000
 
-// found is a query of the ids of the transactions that meet a condition. An id may come more
-// than once, and be of another account.
+// found is a query of the ids of the transactions that meet a condition. It may return an id
+// twice, and ids of another account.
 type found struct {
 	query string
 	args  []any
-	rest  app.TransactionFilter // what each of them must meet besides
+	rest  app.TransactionFilter // the other conditions of the filter
 }
 
 func (f *found) or(query string, args ...any) {
@@ -64,7 +64,7 @@ func (f *found) or(query string, args ...any) {
 	f.query, f.args = f.query+query, append(f.args, args...)
 }
 
-// few gives the ids that a query finds, in JSON, unless there are more than fewIDs.
+// few returns the ids of a query, in JSON; few is false if it has more than fewIDs.
 func (s *Store) few(ctx context.Context, f found) (ids string, few bool, err error) {
 	var n int
 	most := cmp.Or(s.fewIDs, fewIDs)

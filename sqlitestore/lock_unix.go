@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// lockFile locks the file at path, as the one serving process does. It returns
+// lockFile takes the lock of the one serving process on the file at path. It returns
 // ErrServed if another process has the lock. The kernel drops the lock when the
 // process ends.
 func lockFile(path string) (*os.File, error) {
@@ -29,7 +29,7 @@ func lockFile(path string) (*os.File, error) {
 		err = fmt.Errorf("%w (lock file %s)", ErrServed, path)
 	} else if err != nil {
 		err = fmt.Errorf("lock %s: %w", path, err)
-	} else if !isNamed(f, path) { // whoever comes next would lock another file
+	} else if !isNamed(f, path) { // the next process would lock another file
 		err = fmt.Errorf("%w: %s", ErrTaken, path)
 	}
 	if err != nil {
@@ -38,8 +38,8 @@ func lockFile(path string) (*os.File, error) {
 	return f, nil
 }
 
-// unlockFile ends a lock. To close the file isn't enough: a process that is being
-// started has the file too, until it runs its own program.
+// unlockFile ends a lock. To close the file isn't enough: a child process that is being
+// started has the open file too, until it runs its own program.
 func unlockFile(f *os.File) error {
 	return errors.Join(syscall.Flock(int(f.Fd()), syscall.LOCK_UN), f.Close())
 }
@@ -54,8 +54,8 @@ func isNamed(f *os.File, path string) bool {
 	return err == nil && os.SameFile(open, named)
 }
 
-// lockDir locks a directory, as a backup of a database in it does. It returns
-// ErrBackupRuns if another process has the lock. It makes no file.
+// lockDir locks a directory, for a backup of a database in it. It returns ErrBackupRuns
+// if another process has the lock. It makes no file.
 func lockDir(dir string) (unlock func(), err error) {
 	d, err := os.Open(dir)
 	if err != nil {
@@ -71,7 +71,7 @@ func lockDir(dir string) (unlock func(), err error) {
 	return func() { _ = unlockFile(d) }, nil
 }
 
-// isLocked reports whether a process holds the lock. If none does this call holds it
+// isLocked reports whether a process holds the lock. If none does, this call holds it
 // for a moment.
 func isLocked(path string) (bool, error) {
 	f, err := os.Open(path)
@@ -89,17 +89,17 @@ func isLocked(path string) (bool, error) {
 	return false, err
 }
 
-// Where SQLite locks a database file (os.h: SHARED_FIRST, SHARED_SIZE).
+// The bytes of a database file that SQLite locks (os.h: SHARED_FIRST, SHARED_SIZE).
 const sharedFirst, sharedSize = 0x40000002, 510
 
-// isHeld reports whether another process has a database open by SQLite: it locks the
-// file as long as it has the log.
+// isHeld reports whether another process has a database open: SQLite locks the file as
+// long as it has the log open.
 func isHeld(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {
 		return false
 	}
-	defer f.Close() // drops no lock of this process, since SQLite has OFD locks here
+	defer f.Close() // it drops no lock of this process, since SQLite uses OFD locks here
 	lock := syscall.Flock_t{Type: syscall.F_WRLCK, Whence: io.SeekStart, Start: sharedFirst, Len: sharedSize}
 	return syscall.FcntlFlock(f.Fd(), syscall.F_GETLK, &lock) == nil && lock.Type != syscall.F_UNLCK
 }
@@ -137,18 +137,18 @@ func ownAs(path string, other os.FileInfo) error {
 // turn lets commands and a busy server write in turns. SQLite gives its own lock to
 // the process that asks most often, which is always the server. So a command locks
 // the key file while it writes, and the server waits before each commit until that
-// lock is free. Between two commits of its own a command waits betweenTurns, else a
-// link of thousands of items would delay every provider's call. All waits are
-// limited; after that SQLite decides.
+// lock is free. A command waits betweenTurns between two commits; otherwise a link of
+// thousands of items would delay every provider's call. All waits are limited; after
+// that SQLite decides.
 type turn struct {
 	file  *os.File
 	serve bool
 	ended time.Time // when the last turn of this command ended
 }
 
-// serverWaits is how long the server waits for a command, commandWaits how long a
-// command waits for another, and betweenTurns how long a command leaves the server
-// alone, which looks every millisecond.
+// serverWaits is how long the server waits for a command, and commandWaits how long a
+// command waits for another. Between two commits a command leaves the lock free for
+// betweenTurns; the server tries every millisecond.
 const (
 	serverWaits  = 250 * time.Millisecond
 	commandWaits = 5 * time.Second
@@ -160,7 +160,7 @@ func openTurn(keyPath string, serve bool) (*turn, error) {
 	return &turn{file: f, serve: serve}, err
 }
 
-// begin waits for the turn and end gives it up. The server doesn't take it, it only
+// begin waits for the turn and takes it; end gives it up. The server doesn't take it, but
 // waits until no command has it.
 func (t *turn) begin() {
 	if !t.serve {
@@ -190,7 +190,7 @@ func (t *turn) acquire(how int, atMost time.Duration) bool {
 
 func (t *turn) release() { _ = syscall.Flock(int(t.file.Fd()), syscall.LOCK_UN) }
 
-// copyKey copies the open key file, which may have no name any more.
+// copyKey copies the open key file, which may no longer have a name.
 func (t *turn) copyKey(to string) error {
 	key, err := io.ReadAll(io.NewSectionReader(t.file, 0, 1<<10))
 	if err != nil {

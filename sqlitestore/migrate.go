@@ -13,9 +13,9 @@ import (
 	"baoco/app"
 )
 
-// upToDate migrates the file to the present schema, under the lock that a serving
-// process holds: an older server must not meet tables that it doesn't know. It
-// returns ErrOlder if a server has the lock.
+// upToDate migrates the file to the present schema, under the lock of the serving
+// process: an older server must not find tables that it doesn't know. It returns
+// ErrOlder if a server has the lock.
 func (s *Store) upToDate(ctx context.Context, migrating func(Migration)) (err error) {
 	m := Migration{To: s.schema.version(), Kept: beforeSchema(s.path, s.schema.version())}
 	if m.From, err = s.schema.versionAtOnce(ctx, s.reads, s.path); err == nil {
@@ -36,8 +36,8 @@ func (s *Store) upToDate(ctx context.Context, migrating func(Migration)) (err er
 			return err
 		}
 		defer lock.Close()
-		// Whoever had the lock a moment ago may have migrated the file: a copy
-		// of that would take the place of the one of before.
+		// The process that had the lock a moment ago may have migrated the file. A copy
+		// made now would replace the copy from before that migration.
 		if m.From, err = s.schema.versionOf(ctx, db, s.path); err != nil || m.From == m.To {
 			return err
 		}
@@ -51,14 +51,14 @@ func (s *Store) upToDate(ctx context.Context, migrating func(Migration)) (err er
 	return applyMigrations(ctx, db, s.schema, s.path)
 }
 
-// newLog copies the log that another process left into the file, so that a new one begins. A log
-// whose sync failed may not be on the disk, and what is acknowledged after it in the same log
-// would be lost with it when the power fails. On a full disk there may be no room to copy it;
-// then the next checkpoint does. A command leaves the log to whoever has the file open.
+// newLog copies the log that another process left into the file, so that a new log begins. A log
+// whose sync failed may not be on the disk, and later commits in the same log would be lost with
+// it in a power cut. On a full disk there may be no room to copy it; then the next checkpoint
+// does. A command copies it only if no other process has the file open.
 func (s *Store) newLog(ctx context.Context) error {
 	if s.lock == nil {
 		if info, err := os.Stat(s.path + "-wal"); err == nil && info.Size() > 0 {
-			s.reads.SetMaxIdleConns(0) // the last connection to close copies the log
+			s.reads.SetMaxIdleConns(0) // the last connection that closes copies the log
 			s.reads.SetMaxIdleConns(mostReads)
 		}
 		return nil
@@ -103,8 +103,8 @@ func (s *Store) keepCopy(ctx context.Context, path string) error {
 	return publish(draft, path, true)
 }
 
-// applyMigrations runs the missing scripts in one transaction. It reads the version
-// in that transaction, since it may have changed after an earlier look.
+// applyMigrations runs the missing scripts in one transaction. It reads the version in
+// the same transaction, since another process may have changed it.
 func applyMigrations(ctx context.Context, db *sql.DB, to *schema, path string) error {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
@@ -130,9 +130,9 @@ func applyMigrations(ctx context.Context, db *sql.DB, to *schema, path string) e
 }
 
 // Create makes a new file with account 1, and a new key file, which only their owner
-// may read. They get their names as a restored database does: whole or not at all,
-// and an interrupted Create is finished by whoever opens the file. If the file exists
-// the error is fs.ErrExist; if the key or the log of one is left it is ErrTaken.
+// may read. Like a restored database they get their names only when they are complete, and
+// the next process that opens the file finishes an interrupted Create. If the file exists,
+// the error is fs.ErrExist; if only the key or the log of a file is left, it is ErrTaken.
 func Create(ctx context.Context, path, zone string, now time.Time) error {
 	path, err := restorePlace(path)
 	if err != nil {
@@ -186,7 +186,7 @@ func fill(ctx context.Context, draft, keyPath, zone string, now time.Time) error
 	if err := applyMigrations(ctx, db, released(), draft); err != nil {
 		return err
 	}
-	if _, err := db.ExecContext(ctx, `PRAGMA incremental_vacuum`); err != nil { // of tables that migrations removed
+	if _, err := db.ExecContext(ctx, `PRAGMA incremental_vacuum`); err != nil { // the pages of tables that migrations removed
 		return err
 	}
 	sealer, err := readKey(keyPath)

@@ -22,15 +22,15 @@ import (
 
 // Suffixes of the files beside a database while its key is replaced, and afterwards.
 const (
-	nextKey  = ".key.next" // the new key, until it has its name
-	asideKey = ".key.old-" // the old one, with the time in UTC
+	nextKey  = ".key.next" // the new key, until it is renamed to .key
+	asideKey = ".key.old-" // the old key, with the time in UTC
 
 	beforeNewKey = ".before-new-key-" // a copy with the secrets that were dropped
 )
 
-// lostMark begins the secret of a source whose own secret was dropped. Nobody knows
-// what follows, so every call is refused until somebody rotates the secret. Nobody
-// can enter a secret that begins so, see [app.Service.RotateSource].
+// lostMark begins the secret of a source whose own secret was dropped. Random text follows,
+// so every call is refused until a user rotates the secret. Nobody can enter a secret that
+// begins with it, see [inbound.Service.RotateSource].
 const lostMark = "\x00lost "
 
 func isLost(sourceSecret string) bool { return strings.HasPrefix(sourceSecret, lostMark) }
@@ -44,16 +44,16 @@ func isLost(sourceSecret string) bool { return strings.HasPrefix(sourceSecret, l
 // The steps, each on disk before the next begins:
 //
 //  1. F.key.next holds the new key;
-//  2. where secrets would be dropped, F.before-new-key-<time> is a copy that has them;
+//  2. if secrets will be dropped, F.before-new-key-<time> is a copy that has them;
 //  3. one commit seals every secret under the new key, and key_check with them;
 //  4. F.key.old-<time> is a copy of the old key file;
 //  5. F.key.next becomes F.key.
 //
-// A kill before the commit leaves the file under its old key, and a new key that
-// fits nothing: the next run begins anew. That F.key can be replaced is tried before. A kill after it leaves a file that only
-// F.key.next fits. Opening that fails with a message that says to run this again,
-// and the next run does steps 4 and 5. F.key is never missing in between. The file
-// knows which secrets were dropped, so that run lists them as well.
+// Before step 1 it tries whether F.key can be replaced. A kill before the commit leaves
+// the file under its old key, and the next run starts again with another new key. A kill
+// after the commit leaves a file that only F.key.next fits. To open it fails with a message
+// to run this again, and the next run does steps 4 and 5. F.key is never missing in
+// between. The file marks which secrets were dropped, so that run lists them as well.
 func ReplaceKey(ctx context.Context, path string, now time.Time) (r upkeep.ReplacedKey, err error) {
 	if err := FinishRestore(path); err != nil {
 		return r, err
@@ -70,7 +70,7 @@ func ReplaceKey(ctx context.Context, path string, now time.Time) (r upkeep.Repla
 		return r, err
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
-	if _, err := applyRestore(resolved); err != nil { // one that was decided meanwhile
+	if _, err := applyRestore(resolved); err != nil { // a restore that was decided meanwhile
 		return r, err
 	}
 	info, err := os.Stat(resolved)
@@ -100,9 +100,9 @@ func ReplaceKey(ctx context.Context, path string, now time.Time) (r upkeep.Repla
 	return r, err
 }
 
-// tryReplace replaces a key file, if there is one, by a copy of itself. Once the secrets
-// are sealed anew, a key file that can't be replaced would leave a database that
-// nothing opens.
+// tryReplace replaces a key file, if it exists, by a copy of itself. If it can't be
+// replaced, this must fail before the secrets are sealed under the new key: later nothing
+// would open the database.
 func tryReplace(path string) error {
 	owner, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -138,8 +138,8 @@ func exclusiveError(err error) error {
 	return fmt.Errorf("%w: another command or program has the database open; end it first: %w", ErrServed, err)
 }
 
-// sealAnew does steps 1 to 3, unless an earlier run did. It returns the new key, and
-// the path of the copy that it made.
+// sealAnew does steps 1 to 3, unless an earlier run has done them. It returns the new key,
+// and the path of the copy that it made.
 func sealAnew(ctx context.Context, db *sql.DB, path string, owner os.FileInfo, now time.Time) (key *sealer, kept string, err error) {
 	next := path + nextKey
 	check, err := scanOne[string](db.QueryRowContext(ctx, keyCheck))
@@ -190,8 +190,8 @@ func sealAnew(ctx context.Context, db *sql.DB, path string, owner os.FileInfo, n
 	return sealer, kept, storageError(tx.Commit())
 }
 
-// keepUnused sets aside a new key of an earlier run that this database doesn't need:
-// another state of the database may need it.
+// keepUnused renames a new key of an earlier run that this database doesn't need: another
+// state of the database may need it.
 func keepUnused(next, path string, now time.Time) error {
 	dated, err := freeStamp(path+asideKey, now)
 	if err != nil {
@@ -200,8 +200,8 @@ func keepUnused(next, path string, now time.Time) error {
 	return moveAside(next, path+asideKey+dated)
 }
 
-// keepSecrets copies the database before secrets are dropped that its key doesn't
-// open: the right key may be found later.
+// keepSecrets copies the database before the secrets that its key doesn't open are
+// dropped: the right key may be found later.
 func keepSecrets(ctx context.Context, db *sql.DB, path string, owner os.FileInfo, now time.Time) (kept string, err error) {
 	dated, err := freeStamp(path+beforeNewKey, now)
 	if err != nil {
@@ -214,8 +214,8 @@ func keepSecrets(ctx context.Context, db *sql.DB, path string, owner os.FileInfo
 	return kept, saveAs(execOf(ctx, db), path, kept, owner)
 }
 
-// fittingKey returns a file beside a database that is its key under another name;
-// empty if there is none.
+// fittingKey returns the path of a file beside a database that is its key under another
+// name; empty: none.
 func fittingKey(path, keyCheck string) string {
 	names, _ := namesWith(path + ".")
 	for _, name := range names {
@@ -231,10 +231,10 @@ func fittingKey(path, keyCheck string) string {
 
 type sealedTable struct {
 	name    string
-	about   string // SQL: name, provider and medium of a row, and whether anybody misses its secrets
+	about   string // SQL: name, provider and medium of a row, and whether lost secrets of it are listed
 	rows    string // the condition on the rows that have secrets
 	columns []sealedColumn
-	also    string                  // what changes with the columns ?1, ?2, …; the parameter after them is 0 where the secrets are dropped
+	also    string                  // SQL: what changes with the columns ?1, ?2, …; the next parameter is 0 if the secrets are dropped
 	dropped func(key *sealer) []any // the columns of a row whose secrets are dropped
 }
 
@@ -254,14 +254,14 @@ var sealedTables = []sealedTable{
 	{name: "streams", about: `name, '', '', 1`, rows: `deleted_at IS NULL`,
 		columns: []sealedColumn{{"secret", sealStream}, {"password", sealStreamPassword}},
 		dropped: func(*sealer) []any { return []any{[]byte{}, []byte{}} }},
-	// Nobody makes this one anew on their own: recovery codes and the command line help.
+	// A lost one isn't listed: the user signs in with a recovery code, or a command removes it.
 	{name: "users", about: `name, '', '', 0`, rows: `totp IS NOT NULL`,
 		columns: []sealedColumn{{"totp", sealTOTP}},
 		dropped: func(*sealer) []any { return []any{[]byte{}} }},
 	{name: "alert_channels", about: `medium, '', medium, 1`, rows: `true`,
 		columns: []sealedColumn{{"settings", sealAlert}},
 		dropped: func(*sealer) []any { return []any{[]byte{}} }},
-	// Whoever has such a phone turns it on again.
+	// Lost ones aren't listed: the owner of the phone turns notifications on again.
 	{name: "push_keys", about: `'', '', '', 0`, rows: `true`,
 		columns: []sealedColumn{{"key", sealPushKey}},
 		dropped: func(*sealer) []any { return []any{[]byte{}} }},
@@ -270,10 +270,10 @@ var sealedTables = []sealedTable{
 		dropped: func(*sealer) []any { return []any{[]byte{}} }},
 }
 
-// sealedRow is a row of such a table, with the secrets as they stand in the file.
+// sealedRow is a row of a sealedTable, with the secrets as they are in the file.
 type sealedRow struct {
 	upkeep.LostSecret
-	missed  bool // somebody misses the secrets where they are lost
+	missed  bool // lost secrets of this row are listed
 	secrets [][]byte
 }
 
@@ -295,10 +295,10 @@ func (t sealedTable) read(ctx context.Context, db querier) ([]sealedRow, error) 
 	})
 }
 
-// open opens the secrets of a row. ok is false where one of them doesn't open, or
-// where there is no key.
+// open opens the secrets of a row. ok is false if one of them doesn't open, or if key is
+// nil.
 func (t sealedTable) open(r sealedRow, key *sealer) (texts []string, ok bool) {
-	if key == nil || len(r.secrets[0]) == 0 { // the first is empty where it was dropped
+	if key == nil || len(r.secrets[0]) == 0 { // the first is empty if the secrets were dropped
 		return nil, false
 	}
 	texts = make([]string, len(t.columns))
@@ -314,8 +314,7 @@ func (t sealedTable) open(r sealedRow, key *sealer) (texts []string, ok bool) {
 	return texts, true
 }
 
-// sealAll seals every secret that old opens under key, and drops the others.
-// Old is nil where there is no old key.
+// sealAll seals every secret that old opens under key, and drops the rest. old may be nil.
 func sealAll(ctx context.Context, tx *sql.Tx, old, key *sealer) error {
 	for _, t := range sealedTables {
 		rows, err := t.read(ctx, tx)
@@ -361,8 +360,8 @@ func (t sealedTable) resealed(r sealedRow, old, key *sealer) []any {
 	return append(args, true, r.ID)
 }
 
-// lostSecrets lists the webhooks, sources and alert channels in use whose
-// secrets a key doesn't open, or were dropped for that and not made anew since.
+// lostSecrets lists the webhooks, sources, streams and alert channels in use whose secrets
+// a key doesn't open, or whose secrets were dropped and not replaced since.
 func lostSecrets(ctx context.Context, db querier, key *sealer) (lost []upkeep.LostSecret, err error) {
 	for _, t := range sealedTables {
 		rows, err := t.read(ctx, db)

@@ -7,26 +7,26 @@ import (
 )
 
 // Money for a payment request may come to another bank account or receiving number than that of
-// the request. A user who is limited sees of a request no amount that came to a hidden one.
+// the request. A limited user doesn't see the amounts that came to a hidden one.
 
-// hiddenReceived is what came for a payment request r in transactions that a limit, which
-// isn't NULL, hides. param is the limit, and more a further condition on a match m.
+// hiddenReceived is the amount that came for a payment request r in transactions that a limit
+// hides. param is the limit, which isn't NULL, and more a further condition on a match m.
 func hiddenReceived(param, more string) string {
 	return `(SELECT coalesce(sum(h.amount), 0) FROM payment_matches m INDEXED BY payment_matches_request
 		JOIN transactions h ON h.id = m.transaction_id
 		WHERE m.request_id = r.id ` + more + ` AND NOT (` + isShown("h", param) + `))`
 }
 
-// seenReceived is what came for a payment request r, as somebody sees it from whom a limit hides something:
-// of what was paid in full without what came there beyond what is asked for. The rest stays, or the customer
-// would be asked for it twice. param is the limit.
+// seenReceived is the amount that came for a payment request r, as a limited user sees it. If r is paid in
+// full, hidden amounts are left out, but only down to the amount asked for: with less the customer would be
+// asked to pay twice. param is the limit.
 func seenReceived(param string) string {
 	return `iif(` + param + ` IS NULL OR r.paid_at IS NULL, r.received,
 		max(r.received - ` + hiddenReceived(param, "") + `, min(r.received, r.transfer_amount)))`
 }
 
-// withinLimit leaves of what transactions say of their payment requests what ctx shows:
-// that there is one for a hidden bank account, without a status, and of others what came without it.
+// withinLimit limits the payment requests in transactions to what ctx shows. Of a request for a hidden
+// bank account only the id stays; from other requests the hidden amounts are left out.
 func (s *Store) withinLimit(ctx context.Context, list []app.Transaction) ([]app.Transaction, error) {
 	limit := limitOf(ctx)
 	if limit == nil {

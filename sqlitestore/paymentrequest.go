@@ -12,16 +12,16 @@ import (
 	"baoco/app/payment"
 )
 
-// The code of a request is kept with a space and the id behind it once a later request has
-// the same code.
+// paymentCode is the code of a payment request r. Once a later request has the same code, the
+// file has the code with a space and the id after it.
 const paymentCode = `substr(r.code, 1, instr(r.code || ' ', ' ') - 1)`
 
-// paymentEnd is when a payment request r ended, or will end, in seconds: it was paid in full
-// or cancelled, or expires. NULL: it doesn't end by itself.
+// paymentEnd is when a payment request r was paid in full or cancelled, or will expire, in
+// seconds. NULL: it doesn't end by itself.
 const paymentEnd = `coalesce(nullif(max(coalesce(r.paid_at, 0), coalesce(r.cancelled_at, 0)), 0), r.expires_at)`
 
-// codeTaken tells whether a new request can't have the code of a request r. The parameter
-// is the time before which r must have ended.
+// codeTaken is true if a new request can't have the code of a request r. The parameter is the
+// time before which r must have ended.
 const codeTaken = `coalesce(` + paymentEnd + ` >= ?1, 1)`
 
 const paymentColumns = `r.id, r.account_id, r.token, ` + paymentCode +
@@ -43,8 +43,8 @@ func scanPaymentRequestAnd(row scanner, before ...any) (r payment.Request, err e
 	return r, noRowsAs(err, payment.ErrNoRequest)
 }
 
-// paymentStatus is the status of a payment request r at a time, as payment.Request
-// has it. now is an instant in SQL, in seconds.
+// paymentStatus is the status of a payment request r, as in payment.Request. now is an
+// instant in SQL, in seconds.
 func paymentStatus(now string) string {
 	return `CASE WHEN r.paid_at IS NOT NULL THEN iif(r.late, 'paid_late', iif(` + overpaid + ` > 0, 'overpaid', 'paid'))
 		WHEN r.cancelled_at IS NOT NULL THEN 'cancelled' WHEN r.received > 0 THEN 'underpaid' WHEN r.expires_at < ` + now +
@@ -55,12 +55,12 @@ func paymentStatus(now string) string {
 const overpaid = `iif(r.paid_at IS NULL, 0, max(0, r.received - r.transfer_amount))`
 
 // paymentOfTransaction is the state of the request that a transaction t is matched with,
-// in JSON. Such a request has received something, so its status needs no time.
+// in JSON. The request has received money, so its status needs no time.
 var paymentOfTransaction = `(SELECT json_object('id', r.id, 'reference', r.reference, 'status', ` + paymentStatus("0") +
 	`, 'due', r.amount, 'received', r.received, 'overpaid', ` + overpaid + `)
 	FROM payment_matches m JOIN payment_requests r ON r.id = m.request_id WHERE m.transaction_id = t.id)`
 
-// paymentInto scans the state of a payment request. NULL is none.
+// paymentInto scans the state of a payment request; NULL: none.
 type paymentInto struct{ state *app.PaymentState }
 
 func (p paymentInto) Scan(value any) error {
@@ -80,12 +80,12 @@ func paymentOrNull(p app.PaymentState) any {
 	return string(p.AppendJSON(nil))
 }
 
-// paymentMatch is a request that a transaction is matched with, before the transaction
-// is in it. Without an id there is none.
+// paymentMatch is a request that a transaction will be matched with, without the
+// transaction. Its id is 0 if no request was found.
 type paymentMatch struct {
 	payment.Request
 	foundBy payment.Match
-	by      string // who does it by hand
+	by      string // the name of the user who matches by hand
 }
 
 // keep counts a transaction in the request.
@@ -96,7 +96,7 @@ func (m paymentMatch) keep(tx *tx, t app.Transaction, now time.Time) {
 	keepReceived(tx, m.With(t.Amount, late, now))
 }
 
-// keepLater counts a transaction that was recorded without the request.
+// keepLater counts a transaction in the request that was recorded earlier, without it.
 func (m paymentMatch) keepLater(tx *tx, t app.Transaction, now time.Time) {
 	tx.exec(`UPDATE transactions SET unmatched = 0 WHERE id = ?`, t.ID)
 	m.keep(tx, t, now)
@@ -107,7 +107,7 @@ func keepReceived(tx *tx, r payment.Request) {
 		unixOrNull(r.PaidAt), r.Late, r.ID)
 }
 
-// unmatch undoes matches of transactions, and counts their requests anew.
+// unmatch removes the matches of transactions, and counts their requests again.
 func unmatch(tx *tx, transactionIDs ...int64) {
 	ids := jsonArray(transactionIDs)
 	requests := findAll(tx, scanOne[int64],
@@ -164,14 +164,14 @@ func (s *Store) PaymentRequests(ctx context.Context, accountID int64, f payment.
 	var c conditions
 	c.add("r.account_id = ?", accountID)
 	c.within(ctx, "r")
-	c.addIf(f.BankAccountID != 0, "+r.bank_account_id = ?", f.BankAccountID) // its index has no account
+	c.addIf(f.BankAccountID != 0, "+r.bank_account_id = ?", f.BankAccountID) // the index of bank_account_id has no account
 	c.addIf(f.Reference != "", "r.reference = ? AND r.reference <> ''", f.Reference)
 	c.addIf(f.ShiftID != 0, "r.shift_id = ? AND r.shift_id IS NOT NULL", f.ShiftID)
 	c.addIf(f.Code != "", "(r.code = ? OR r.code > ? || ' ' AND r.code < ? || '!')", f.Code, f.Code, f.Code)
 	c.between("r.created_at", unixOrNull(f.From), unixOrNull(f.To))
 	c.addIf(f.Status != "", paymentStatus("?")+" = ?", now.Unix(), string(f.Status))
-	// Where no index narrows the list, its page is read by the ids, not by the time of
-	// creation and a sort of all of them.
+	// If no index narrows the list, its page is read in the order of the ids: by the time of
+	// creation all requests would be sorted.
 	newestFirst := f.From.IsZero() && f.To.IsZero() && f.Reference == "" && f.Code == "" && f.ShiftID == 0
 	switch f.Status {
 	case app.PaymentOpen, app.PaymentUnderpaid, app.PaymentExpired: // for the index
@@ -253,14 +253,14 @@ func (s *Store) CodesTaken(ctx context.Context, accountID int64, codes []string,
 		now.Add(-payment.CodeKept).Unix(), accountID, jsonArray(codes))
 }
 
-// notePaymentChange counts what happens to payment requests beside new transactions, for
-// those who watch.
+// notePaymentChange counts changes of payment requests that come without a new transaction,
+// so that event streams report them.
 func (t *tx) notePaymentChange() error {
 	return t.exec(`INSERT INTO settings (name, value) VALUES ('payment_changes', '1') ON CONFLICT DO UPDATE
 		SET value = CAST(value AS INTEGER) + 1`)
 }
 
-// changePayment changes a payment request that ctx shows, and gives it after that.
+// changePayment changes a payment request that ctx shows, and returns it as changed.
 func (s *Store) changePayment(ctx context.Context, accountID, id int64,
 	change func(tx *tx, r payment.Request) error) (payment.Request, error) {
 	return writing(ctx, s, func(tx *tx) (payment.Request, error) {
@@ -308,7 +308,7 @@ func transactionToMatch(ctx context.Context, tx *tx, accountID, id int64) app.Tr
 	return find(tx, app.ErrUnknownReference("transaction_id"), scanTransaction, oneTransaction, id, accountID, limitOf(ctx))
 }
 
-// matchByHand matches a transaction with a request for whoever acts in ctx.
+// matchByHand matches a transaction with a request; the actor in ctx does it.
 func (t *tx) matchByHand(ctx context.Context, r payment.Request, tr app.Transaction, deed app.Deed, now time.Time) error {
 	by, _ := app.ActorOf(ctx)
 	paymentMatch{r, payment.MatchedByHand, app.CleanText(by.Name, 100)}.keepLater(t, tr, now)

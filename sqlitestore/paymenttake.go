@@ -9,7 +9,7 @@ import (
 	"baoco/app/payment"
 )
 
-// Money without a code that a cashier takes for a bill, or asks an owner to match.
+// This file has money without a code that a cashier takes for a bill, or asks an owner to match.
 
 func (s *Store) RequestsAsking(ctx context.Context, accountID, bankAccountID, amount int64) ([]payment.Request, error) {
 	return readAll(ctx, s, scanPaymentRequest, `SELECT `+paymentColumns+` FROM payment_requests r INDEXED BY payment_requests_asked
@@ -18,7 +18,7 @@ func (s *Store) RequestsAsking(ctx context.Context, accountID, bankAccountID, am
 		isShown("r", "?4")+` ORDER BY r.id DESC LIMIT ?5`, accountID, bankAccountID, amount, limitOf(ctx), payment.MaxCandidates)
 }
 
-// anyReference tells whether a request of an account ?1 has one of the references ?2.
+// anyReference is true if a request of an account ?1 has one of the references ?2.
 const anyReference = `SELECT EXISTS (SELECT 1 FROM json_each(?2) k CROSS JOIN payment_requests r INDEXED BY payment_requests_reference_key
 	ON r.account_id = ?1 AND r.reference_key = k.value AND r.reference_key <> '')`
 
@@ -47,7 +47,7 @@ func (s *Store) TakeTransaction(ctx context.Context, accountID int64, k payment.
 	})
 }
 
-// refuseAside refuses what somebody put aside after a till had offered it.
+// refuseAside refuses a transaction that a user has put aside after a till had offered it.
 func refuseAside(tx *tx, transactionID int64) {
 	state := findValue[int](tx, `SELECT unmatched FROM transactions WHERE id = ?`, transactionID)
 	tx.refuse(state == isAside, payment.ErrAside)

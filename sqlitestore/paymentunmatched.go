@@ -7,7 +7,7 @@ import (
 	"baoco/app/payment"
 )
 
-// Money in that no payment request was found for, and what a person said of it.
+// This file has money in without a payment request, and what a user decided about it.
 
 func (s *Store) UnmatchedTransactions(ctx context.Context, accountID int64, f payment.UnmatchedFilter) ([]app.Transaction, int64, error) {
 	first, err := readOne[int64](ctx, s, `SELECT coalesce(min(created_at), 0) FROM payment_requests WHERE account_id = ?`, accountID)
@@ -18,7 +18,7 @@ func (s *Store) UnmatchedTransactions(ctx context.Context, accountID int64, f pa
 	if f.Aside {
 		state = isAside
 	}
-	const day = 24 * 60 * 60 // some banks tell the day alone, or no seconds: what pays the first request seems older than it
+	const day = 24 * 60 * 60 // some banks give only the day, or no seconds, so the first payment may seem older than its request
 	args := []any{accountID, max(first-day, f.Since.Unix()), limitOf(ctx), state, jsonArray(f.Without)}
 	total, err := readOne[int64](ctx, s, `SELECT count(*) FROM transactions t `+unmatched, args...)
 	if err != nil || f.Page.Size == 0 {
@@ -32,13 +32,13 @@ func (s *Store) UnmatchedTransactions(ctx context.Context, accountID int64, f pa
 	return rows, total, err
 }
 
-// What transactions.unmatched says of money in; 0: it has a request, or came before the first one.
+// Values of transactions.unmatched for money in; 0: it has a request, or came before the first request.
 const (
 	isUnmatched = 1
-	isAside     = 2 // unmatched, and somebody said that it belongs to no order
+	isAside     = 2 // unmatched, and a user said that it belongs to no order
 )
 
-// unmatched finds the unmatched money of an account ?1 from ?2 on, by its state, by an index alone.
+// unmatched selects the unmatched money of an account ?1 from ?2 on with the state ?4, by an index alone.
 var unmatched = `INDEXED BY transactions_unmatched WHERE t.account_id = ?1 AND t.unmatched > 0 AND t.unmatched = ?4
 	AND t.occurred_at >= ?2 AND t.id NOT IN (SELECT value FROM json_each(?5)) AND ` + isShown("t", "?3")
 

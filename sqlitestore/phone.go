@@ -12,7 +12,7 @@ import (
 	"baoco/app/webpush"
 )
 
-// PushKey keeps the key as text, as other secrets are.
+// PushKey stores the key as text, like other secrets.
 func (s *Store) PushKey(ctx context.Context, accountID int64) ([]byte, error) {
 	const query = `SELECT key FROM push_keys WHERE account_id = ? AND length(key) > 0`
 	sealed, err := readOne[[]byte](ctx, s, query, accountID)

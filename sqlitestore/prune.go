@@ -9,8 +9,8 @@ import (
 )
 
 // Prune removes one step of old rows. Transactions, events that need attention and
-// attempts of pending deliveries always stay. Old rows are looked for on a reading
-// connection, since many events that need attention may lie between them.
+// attempts of pending deliveries always stay. A reading connection finds the old rows,
+// since many events that need attention may lie between them.
 func (s *Store) Prune(ctx context.Context, limits upkeep.PruneLimits, now time.Time) (upkeep.Pruned, error) {
 	events, err := s.old(ctx, `SELECT id`+oldInbound+` ORDER BY id`+stepLimit, limits.Inbound, now)
 	if err != nil {
@@ -35,7 +35,7 @@ func (s *Store) Prune(ctx context.Context, limits upkeep.PruneLimits, now time.T
 		func(tx *tx, _ *upkeep.Pruned) bool { return pruneHealth(tx, now) },
 		func(tx *tx, _ *upkeep.Pruned) bool { return pruneAudit(tx, now) },
 		func(tx *tx, _ *upkeep.Pruned) bool {
-			// A crash in the middle of deleting a webhook leaves these.
+			// A crash while a webhook was deleted leaves these.
 			return cancel(tx, `SELECT d.id FROM webhooks w JOIN deliveries d INDEXED BY deliveries_due ON d.webhook_id = w.id AND d.state = 0
 				WHERE w.deleted_at IS NOT NULL LIMIT ?`, cancelStep) == cancelStep
 		},
@@ -69,8 +69,8 @@ func pruneRows(tx *tx, query string, args ...any) (more bool) {
 	return tx.change(query, args...) == stepRows
 }
 
-// FROM and WHERE for the rows older than the time ?1, in milliseconds: those before
-// the first row that is younger, since ids are in the order of receipt or settling.
+// FROM and WHERE for the rows older than the time ?1, in milliseconds: the rows before the
+// first younger one, since ids are in the order of receipt or settling.
 var (
 	oldInbound = ` FROM inbound_events WHERE received_ms < ?1 AND open = 0
 		AND id < coalesce((SELECT id FROM inbound_events WHERE received_ms >= ?1 ORDER BY id LIMIT 1), ` + maxID + `)`

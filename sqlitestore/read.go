@@ -39,8 +39,8 @@ func (s *Store) queryRow(ctx context.Context, query string, args ...any) scanner
 	return readRow{one.stmt.QueryRowContext(ctx, args...), s}
 }
 
-// translated is storageError, and reports a damaged file to the process, which ends: it must
-// not acknowledge what the file can't hold.
+// translated is storageError. It reports a damaged file to the process, which then ends: it
+// must not acknowledge transactions that the file can't hold.
 func (s *Store) translated(err error) error {
 	known := storageError(err)
 	if errors.Is(known, ErrDamaged) && !isSearchDamage(err) {
@@ -64,9 +64,9 @@ type readRow struct {
 
 func (r readRow) Scan(dest ...any) error { return r.s.translated(r.Row.Scan(dest...)) }
 
-// keptReads is how many queries stay prepared, on up to four connections each.
-// Listings have thousands of texts, one for every combination of filters; few of
-// them are used often.
+// keptReads is how many queries stay prepared, each on up to mostReads connections.
+// Listings have thousands of different queries, one for each combination of filters; few
+// of them are used often.
 const keptReads = 128
 
 // readStatements are the prepared statements that were used last. The zero value
@@ -77,8 +77,8 @@ type readStatements struct {
 	order   list.List                // the most recently used first
 }
 
-// readStatement is a prepared statement. After it was dropped to make room for
-// another it is closed once nobody uses it.
+// readStatement is a prepared statement. If it was dropped to make room for another, it
+// is closed when its last user gives it back.
 type readStatement struct {
 	query   string
 	stmt    *sql.Stmt
@@ -96,14 +96,14 @@ func (r *readStatements) take(ctx context.Context, db *sql.DB, query string) (*r
 		return nil, err
 	}
 	one := r.find(query, stmt)
-	if one.stmt != stmt { // another was quicker
+	if one.stmt != stmt { // another caller has prepared it meanwhile
 		_ = stmt.Close()
 	}
 	return one, nil
 }
 
-// find returns the statement that is kept for a query. Where there is none it
-// keeps stmt; if that is nil too it returns nil.
+// find returns the kept statement of a query. If none is kept, it keeps stmt and returns
+// it, which may be nil.
 func (r *readStatements) find(query string, stmt *sql.Stmt) *readStatement {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -146,9 +146,9 @@ func (r *readStatements) giveBack(one *readStatement) {
 	}
 }
 
-// close closes what is kept. It does so without the lock: closing a statement waits for
-// those who wait with it for a connection, and whoever has the connection gives back
-// another statement first, which takes the lock.
+// close closes all kept statements, without the lock. To close a statement waits for its
+// users, who may wait for a connection; and the user of that connection needs the lock to
+// give a statement back.
 func (r *readStatements) close() error {
 	r.mu.Lock()
 	var all []*sql.Stmt
@@ -178,7 +178,7 @@ type rowSet interface {
 	Close() error
 }
 
-// each calls fn with one row after another, until fn has enough.
+// each calls fn with one row after another, until it returns enough or an error.
 func each(rows rowSet, err error, fn func(row scanner) (enough bool, err error)) error {
 	if err != nil {
 		return storageError(err)
@@ -205,7 +205,7 @@ func collect[T any](rows rowSet, err error, scan func(scanner) (T, error)) (all 
 	return all, nil
 }
 
-// noRowsAs is the error of a look-up, or none where it found no row.
+// noRowsAs returns the error none if a look-up found no row, and else err.
 func noRowsAs(err, none error) error {
 	if noRows(err) {
 		return none
@@ -213,7 +213,7 @@ func noRowsAs(err, none error) error {
 	return err
 }
 
-// exists returns the error otherwise if query finds no row.
+// exists returns otherwise if a query finds no row.
 func (s *Store) exists(ctx context.Context, query string, id, accountID int64, otherwise error) error {
 	_, err := readOne[int](ctx, s, query, id, accountID)
 	return noRowsAs(err, otherwise)
@@ -239,13 +239,14 @@ func (c *conditions) addIf(wanted bool, clause string, args ...any) {
 	}
 }
 
-// between bounds a column: from a value on, and before another; nil: no bound.
+// between bounds a column to values of at least from and below to; nil: no bound.
 func (c *conditions) between(column string, from, to any) {
 	c.addIf(from != nil, column+" >= ?", from)
 	c.addIf(to != nil, column+" < ?", to)
 }
 
-// within narrows rows of money, of a table or alias, to what ctx shows.
+// within narrows the rows of a table or alias with a bank account and a receiving number to
+// those that ctx shows.
 func (c *conditions) within(ctx context.Context, table string) {
 	limit := access.LimitOf(ctx)
 	c.addIf(limit.On, table+".bank_account_id IN (SELECT value FROM json_each(?))", jsonArray(limit.IDs))
@@ -258,12 +259,12 @@ func (c *conditions) join(other *conditions) {
 	}
 }
 
-// The limit of a context, which says what bank accounts somebody sees, is a parameter
-// of the queries that read bank accounts, transactions or sums: limitOf is the
-// argument and isShown the condition.
+// Queries of bank accounts, transactions or sums have the limit of the context as a
+// parameter, which says what bank accounts the user may see: limitOf is the argument and
+// isShown the condition.
 
-// limitOf is what ctx shows, in JSON: the bank accounts, and the only receiving number, if
-// there is one; nil: all.
+// limitOf returns the limit of ctx in JSON: the bank accounts, and the receiving number, if
+// it has one; nil: no limit.
 func limitOf(ctx context.Context) any {
 	limit := access.LimitOf(ctx)
 	switch {
@@ -275,19 +276,19 @@ func limitOf(ctx context.Context) any {
 	return `{"banks":` + jsonArray(limit.IDs) + `,"number":"` + limit.ReceivingNumber + `"}`
 }
 
-// isShown is true if a row of money, of a table or alias with a bank account and a receiving
-// number, is shown. param is the name of the parameter that limitOf is bound to.
+// isShown is true if the limit shows a row of a table or alias, which has a bank account and a
+// receiving number. param is the name of the parameter that limitOf is bound to.
 func isShown(table, param string) string {
 	return bankShown(table+".bank_account_id", param) + " AND (" + param + " ->> 'number' IS NULL OR " +
 		table + ".receiving_number = " + param + " ->> 'number')"
 }
 
-// bankShown is true if something is shown of the bank account in a column.
+// bankShown is true if the limit shows something of the bank account in a column.
 func bankShown(column, param string) string {
 	return "(" + param + " IS NULL OR " + column + " IN (SELECT value FROM json_each(" + param + ", '$.banks')))"
 }
 
-// leaveNumber leaves of the receiving numbers of a bank account the one that ctx is limited to.
+// leaveNumber removes all receiving numbers of a bank account but the one that ctx is limited to.
 func leaveNumber(ctx context.Context, b *app.BankAccount) {
 	only := access.LimitOf(ctx).ReceivingNumber
 	if only == "" {
@@ -342,14 +343,13 @@ func readMap[K comparable, V any](
 	})
 }
 
-// Constants of Go as SQL texts. Each is formatted once: a text that changed from
-// call to call would be prepared anew each time.
+// Constants of Go as SQL texts, formatted once.
 var (
 	maxID      = strconv.FormatInt(math.MaxInt64, 10)
 	hourMillis = strconv.FormatInt(time.Hour.Milliseconds(), 10)
 )
 
-// newestTransaction is the query of the id of the newest transaction of all accounts; 0: there is none.
+// newestTransaction is the query of the id of the newest transaction of all accounts; 0: none.
 const newestTransaction = `SELECT coalesce(max(id), 0) FROM transactions`
 
 // jsonArray formats ids or texts as a JSON array, for json_each.
@@ -359,7 +359,7 @@ func jsonArray[T int64 | string](list []T) string {
 	}
 	array, err := json.Marshal(list)
 	if err != nil {
-		panic(err) // they always have a form in JSON
+		panic(err) // ids and texts always have a JSON form
 	}
 	return string(array)
 }
@@ -381,8 +381,8 @@ func unixMilliOrNull(t time.Time) any {
 	return t.UnixMilli()
 }
 
-// intInto scans an integer of the file into what a function makes of it. NULL
-// leaves the variable as it is.
+// intInto scans an integer of the file and passes it to a function. For NULL the function
+// isn't called.
 type intInto func(n int64)
 
 func (into intInto) Scan(value any) error {
@@ -403,10 +403,10 @@ func durationInto(d *time.Duration) intInto {
 	return func(n int64) { *d = time.Duration(n) * time.Millisecond }
 }
 
-// lines are texts without line breaks as they stand in the file, each in a line.
+// lines joins texts without line breaks for the file, one per line.
 func lines(texts []string) string { return strings.Join(texts, "\n") }
 
-// linesInto scans what lines wrote; nil where it is empty.
+// linesInto scans texts that lines has joined; nil for an empty value.
 type linesInto struct{ texts *[]string }
 
 func (into linesInto) Scan(value any) error {
@@ -420,14 +420,14 @@ func (into linesInto) Scan(value any) error {
 	return nil
 }
 
-// replace gives a field its new value; nil: it keeps the one it has.
+// replace sets a field to a new value; nil: it stays.
 func replace[T any](field, value *T) {
 	if value != nil {
 		*field = *value
 	}
 }
 
-// nullIfZero is an id as an optional reference: NULL for 0.
+// nullIfZero returns an id as an optional reference: NULL for 0.
 func nullIfZero(id int64) any {
 	if id == 0 {
 		return nil

@@ -9,12 +9,13 @@ import (
 	"baoco/app/delivery"
 )
 
-// This file has how a webhook is called: its address, its secrets and its own headers.
+// A receiver is the part of a webhook that says how to call it: its address, its secrets
+// and its own headers.
 
-// receiverColumns say how a webhook is called.
+// receiverColumns are the columns of a receiver.
 const receiverColumns = `w.kind, w.url, w.auth, w.headers, ` + secretColumns
 
-// sealedReceiver is how a webhook is called, as it stands in the file.
+// sealedReceiver is a receiver as it is in the file.
 type sealedReceiver struct {
 	of      delivery.Outgoing
 	headers []byte
@@ -91,7 +92,7 @@ func (s *Store) WebhookSecrets(ctx context.Context, accountID int64) (map[int64]
 
 const secretColumns = `w.secret, w.next_secret, w.overlap_to_ms, w.secrets_changed_ms`
 
-// sealedSecrets are a webhook's secrets as they stand in the file.
+// sealedSecrets are a webhook's secrets as they are in the file.
 type sealedSecrets struct {
 	current, next []byte
 	overlapTo     time.Time

@@ -8,7 +8,8 @@ import (
 	"baoco/app/payment"
 )
 
-// refunds selects refunds of an account ?1 by a condition on ?2, of money out from ?3 on before ?4.
+// refunds returns the query of refunds of an account ?1 with money out from ?3 on, before ?4, by a
+// condition on ?2.
 func refunds(condition string) string {
 	return `SELECT f.transaction_id, f.of_id, t.amount, t.occurred_at FROM refunds f JOIN transactions t ON t.id = f.transaction_id
 		JOIN transactions i ON i.id = f.of_id WHERE f.account_id = ?1 AND ` + condition + ` AND f.occurred_at >= ?3 AND f.occurred_at < ?4
@@ -36,7 +37,7 @@ func (s *Store) Refunds(ctx context.Context, accountID int64, f payment.RefundFi
 	return readAll(ctx, s, scanRefund, refunds(condition), accountID, id, f.From.Unix(), end, limitOf(ctx), payment.MaxRefunds)
 }
 
-// refundOf is the query of the money in that a transaction gives back.
+// refundOf is the query of the money in that a transaction refunds.
 const refundOf = `SELECT of_id FROM refunds WHERE transaction_id = ?`
 
 func (s *Store) LinkRefund(ctx context.Context, accountID, outID, inID int64) error {

@@ -22,10 +22,9 @@ func (s *Store) SetBeat(ctx context.Context, now time.Time) error {
 
 const beat = `SELECT coalesce((SELECT value FROM settings WHERE name = 'beat'), '0 0')`
 
-// factsUpTo sums the totals of days, less what was recorded after a transaction: that
-// costs the same however many transactions there are. The maximum is of one index. The
-// amounts of one account fit into 64 bits, those of all accounts may not: the upper and the
-// lower 32 bits are summed for themselves.
+// factsUpTo sums the daily totals, and subtracts what was recorded after a transaction: so
+// its cost doesn't grow with the transactions. The sum of one account fits into 64 bits, but
+// the sum of all accounts may not: so the upper and the lower 32 bits are summed separately.
 var factsUpTo = beat + `, coalesce((SELECT max(id) FROM transactions WHERE id <= ?1), 0),
 	(SELECT coalesce(sum(count), 0) FROM bank_account_days) - (SELECT count(*) FROM transactions WHERE id > ?1), ` +
 	strings.Join([]string{amountsUpTo("amount >> 32", "IN"), amountsUpTo("amount & 0xffffffff", "IN"), amountsUpTo("amount >> 32", "OUT"),
@@ -36,7 +35,7 @@ func amountsUpTo(part, direction string) string {
 		- (SELECT coalesce(sum(%[1]s), 0) FROM transactions WHERE id > ?1 AND type = '%[2]s')`, part, direction)
 }
 
-// copyFacts is CopyFacts while it is read.
+// copyFacts is upkeep.CopyFacts with the beat as it is in the file.
 type copyFacts struct {
 	upkeep.CopyFacts
 	beat string
@@ -60,25 +59,25 @@ func (f *copyFacts) readBeat() error {
 	return nil
 }
 
-// CopyFacts is what the file holds up to a transaction; upkeep.AllCopied: all of it.
+// CopyFacts reads what the file contains up to a transaction; upkeep.AllCopied: all.
 func (s *Store) CopyFacts(ctx context.Context, upTo int64) (upkeep.CopyFacts, error) {
 	var f copyFacts
 	err := f.scan(s.queryRow(ctx, factsUpTo, upTo))
 	return f.CopyFacts, err
 }
 
-// FirstAfter is when the first transaction after an id was recorded, of those up to
-// another; zero: there is none.
+// FirstAfter returns when the first transaction after id and up to upTo was recorded; zero:
+// none was.
 func (s *Store) FirstAfter(ctx context.Context, id, upTo int64) (at time.Time, err error) {
 	err = s.queryRow(ctx, `SELECT created_at FROM transactions WHERE id > ? AND id <= ? ORDER BY id LIMIT 1`, id, upTo).Scan(secondsInto(&at))
 	return at, noRowsAs(err, nil)
 }
 
-// Key is the content of the key file.
+// Key returns the content of the key file.
 func (s *Store) Key() ([]byte, error) { return os.ReadFile(s.path + ".key") }
 
-// CheckedCopy checks a restored copy as a restore would, that the key of the file opens
-// its secrets, and reads what it holds. The copy is left untouched.
+// CheckedCopy checks a restored copy as a restore does, checks that the key of the file
+// opens its secrets, and reads what it contains. The copy is left untouched.
 func (s *Store) CheckedCopy(ctx context.Context, path string) (upkeep.CopyFacts, error) {
 	if _, err := checkFile(path); err != nil {
 		return upkeep.CopyFacts{}, err
@@ -104,9 +103,9 @@ func (s *Store) CheckedCopy(ctx context.Context, path string) (upkeep.CopyFacts,
 }
 
 // RestoreDir makes a directory beside a database, in which a copy is restored. Its name
-// begins with that of the database and a suffix. It is locked until remove removes it, so
-// that those of processes that were killed can be told, which are removed first. others
-// reports whether another process has one.
+// begins with the name of the database and suffix. remove removes it, and until then it is
+// locked. Such directories without a lock are of killed processes and are removed first.
+// others reports whether another process has one.
 func RestoreDir(path, suffix string) (dir string, others bool, remove func() error, err error) {
 	dirs, err := namesWith(path + suffix)
 	for _, dir := range dirs {
@@ -138,8 +137,8 @@ func RestoreDir(path, suffix string) (dir string, others bool, remove func() err
 	return dir, others, func() error { defer unlock(); return os.RemoveAll(dir) }, nil
 }
 
-// NewCopy is the path of a copy that is to be restored beside the file, with room for
-// it. remove removes it.
+// NewCopy returns the path for a copy that will be restored beside the file. It checks that
+// the disk has room for it. remove removes the copy.
 func (s *Store) NewCopy() (path string, remove func() error, err error) {
 	info, err := os.Stat(s.path)
 	if err != nil {

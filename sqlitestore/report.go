@@ -9,8 +9,8 @@ import (
 	"baoco/app/book"
 )
 
-// ReportParts reads the transactions once, in the order of their time. What is grouped by is a column;
-// what isn't, is the same in all rows.
+// ReportParts reads the transactions once, in the order of their time. A column by which the report
+// isn't grouped has the same value in all rows.
 func (s *Store) ReportParts(ctx context.Context, accountID int64, q book.ReportQuery, take func(book.ReportPart)) error {
 	if err := s.ownBankAccount(ctx, accountID, q.BankAccountID); err != nil {
 		return err

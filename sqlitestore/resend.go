@@ -26,7 +26,7 @@ func (s *Store) FailedDeliveries(ctx context.Context, accountID int64, f deliver
 	err = each(rows, err, func(row scanner) (bool, error) {
 		var d delivery.Failed
 		err := row.Scan(&d.DeliveryID, &d.WebhookID, &d.HistoryID)
-		if d.HistoryID != 0 { // its attempts may be pruned
+		if d.HistoryID != 0 { // 0: its attempts are pruned
 			list = append(list, d)
 		}
 		return len(list) >= limit, err
@@ -87,8 +87,8 @@ func (s *Store) ResendMany(ctx context.Context, accountID int64, historyIDs []in
 	})
 }
 
-// narrowDeliveries adds the conditions of a filter on deliveries d, but for those on
-// their transactions, and returns the index to use: index, unless a better one fits.
+// narrowDeliveries adds the conditions of a filter on deliveries d, without those on
+// transactions, and returns the index to use: index, unless another one is better.
 func narrowDeliveries(c *conditions, index string, f delivery.Filter) string {
 	c.addIf(f.WebhookID != 0, "w.id = ?", f.WebhookID)
 	if f.TransactionID != 0 {
@@ -154,8 +154,8 @@ type replayed struct {
 	line                       int64 // of the audit log
 }
 
-// Replay stores the idempotency key with its last step. A request that a crash has
-// interrupted goes on when it is repeated, and then counts only the rest.
+// Replay stores the idempotency key with its last step. A request that was interrupted by a
+// crash continues when it is repeated, and then counts only the rest.
 func (s *Store) Replay(ctx context.Context, accountID int64, in delivery.ReplayCreate, now time.Time) (int, error) {
 	end := replayEnd(in.To, now).UnixMilli()
 	done, err := inSteps(ctx, s, replayed{created: max(0, in.From.UnixMilli())}, func(tx *tx, at replayed) (replayed, bool, error) {
@@ -204,8 +204,8 @@ func replayStep(tx *tx, webhookID int64, at *replayed, end int64, now time.Time)
 	return looked == stepRows, nil
 }
 
-// replayEnd is the end of a window of creation times. Without one it is an hour from
-// now: the clock may have been ahead.
+// replayEnd returns the end of a window of creation times: to, or by default an hour from
+// now, since the clock may have been ahead.
 func replayEnd(to, now time.Time) time.Time {
 	if to.IsZero() {
 		return now.Add(time.Hour)
@@ -258,8 +258,8 @@ func (s *Store) SendNow(ctx context.Context, accountID, id int64, key app.Idempo
 	})
 }
 
-// SendWaiting leaves out what was attempted since now: it may have failed between
-// two steps and wait again.
+// SendWaiting leaves out deliveries that were attempted since now: one may have failed
+// between two steps, and be pending again.
 func (s *Store) SendWaiting(ctx context.Context, accountID, webhookID int64, key app.IdempotencyKey, now time.Time) (int, error) {
 	type sending struct {
 		count int

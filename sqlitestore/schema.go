@@ -24,8 +24,8 @@ const applicationID = 0x62616f63
 //go:embed migration/*.sql
 var migrationFS embed.FS
 
-// releasedDigests has a line for each version from 0 on. To run the migrations and look
-// would take each process 50 ms.
+// releasedDigests has a line for each version from 0 on. To run the migrations and compute
+// the digests would take each process 50 ms.
 //
 //go:embed migration/digests
 var releasedDigests string
@@ -71,7 +71,7 @@ type querier interface {
 func digest(ctx context.Context, db querier) (string, error) {
 	type object struct{ kind, name, table, text string }
 	var objects []object
-	var inside []string // what the names of tables inside a search index begin with
+	var inside []string // prefixes of the names of tables inside a search index
 	rows, err := db.QueryContext(ctx, `SELECT type, name, tbl_name, coalesce(sql, '') FROM sqlite_schema
 		WHERE name NOT LIKE 'sqlite\_stat_' ESCAPE '\' AND NOT (type = 'table' AND name IN ('_litestream_seq', '_litestream_lock'))
 		ORDER BY type, name`)
@@ -155,8 +155,8 @@ func schemaError(path string, err error) error {
 	return fmt.Errorf("open %s: %w", path, err)
 }
 
-// orGoBack is advice to restore the last copy made before a migration of a file that
-// this baoco can read; empty if there is none.
+// orGoBack returns advice to restore the last copy that was made before a migration and that
+// this baoco can read; empty: none.
 func (k *schema) orGoBack(path string, version int) string {
 	for ; version > k.version(); version-- {
 		kept := beforeSchema(path, version)
@@ -179,7 +179,7 @@ func versionInHeader(path string) (int, error) {
 	return int(binary.BigEndian.Uint32(version[:])), err
 }
 
-// beforeSchema is the path of the copy that is made before a file gets a version.
+// beforeSchema returns the path of the copy that is made before a migration to a version.
 func beforeSchema(path string, version int) string {
 	return fmt.Sprintf("%s.before-schema-%d", path, version)
 }

@@ -14,11 +14,10 @@ import (
 const indexStep = "250"
 
 // IndexSearch adds up to indexStep transactions to the indexes of search texts and of
-// unsent transactions. It returns the number of ids from there to
-// the newest transaction.
+// unsent transactions. It returns how many ids are left up to the newest transaction.
 //
 // Recording doesn't write these indexes: in each small commit they would cost more
-// than all the rest of it. Listings read the rows that are not indexed yet.
+// than everything else. Listings read the rows that are not indexed yet.
 func (s *Store) IndexSearch(ctx context.Context) (left int64, err error) {
 	return writing(ctx, s, func(tx *tx) (left int64, err error) {
 		var from, to int64
@@ -45,8 +44,8 @@ func (s *Store) Unindexed(ctx context.Context) (int64, error) {
 	return readOne[int64](ctx, s, `SELECT count(*) FROM (SELECT 1 FROM transactions NOT INDEXED WHERE id > `+searchedTo+` LIMIT 10000)`)
 }
 
-// holding finds the transactions whose text holds another one; false: that is too short
-// for the index, which knows texts by every three characters of them.
+// holding returns the query of the transactions whose text contains query; false: query is
+// too short for the index, whose terms have three characters.
 func holding(query string) (f found, ok bool) {
 	text := fold.String(query)
 	phrase, whole := searchPhrase(text)
@@ -61,8 +60,8 @@ func holding(query string) (f found, ok bool) {
 	return f, true
 }
 
-// searchPhrase returns the MATCH phrase that finds a folded text, and whether it is
-// all of the text. It is empty where the text is too short for the index.
+// searchPhrase returns the MATCH phrase that finds a folded text, and whether it is the
+// whole text. It is empty if the text is too short for the index.
 func searchPhrase(text string) (phrase string, whole bool) {
 	if utf8.RuneCountInString(text) < 3 || strings.ContainsRune(text, 0) {
 		return "", false
@@ -71,13 +70,13 @@ func searchPhrase(text string) (phrase string, whole bool) {
 	return `"` + strings.ReplaceAll(piece, `"`, `""`) + `"`, piece == text
 }
 
-// askedLength is the greatest length of a phrase, in characters. For each three of
-// them the index reads every text that contains them: for a frequent word that is
-// 25 ms in a million transactions.
+// askedLength is the greatest length of a phrase, in characters. For each three
+// characters the index reads a list of all texts that contain them; for a frequent word
+// this takes 25 ms in a million transactions.
 const askedLength = 20
 
-// longestAsked returns the part of a text that the index is asked for. Of a longer
-// text it is the part with the most digits, since contents differ by their numbers.
+// longestAsked returns the part of a text that the index searches, at most askedLength
+// characters: the part with the most digits, since contents differ by their numbers.
 func longestAsked(text string) string {
 	runes := []rune(text)
 	if len(runes) <= askedLength {

@@ -10,19 +10,18 @@ import (
 )
 
 // idGap is how many ids a restore leaves out in every table: more than are given between
-// two backups. The copy in a replica may be older; its beat tells, and another gap is left
-// for every gapTime.
+// two backups. The copy in a replica may be older: for each gapTime since its beat another
+// idGap is left out.
 const (
 	idGap   = 1_000_000
 	gapTime = 5 * time.Minute
 )
 
-// leaveGap makes the next ids of a restored copy greater than all that were ever given
-// in it, or in the database whose place it takes. A client may ask for what is new
-// since an id that is greater than those of the copy, and an id that somebody has
-// stored must never name another row.
+// leaveGap makes the next ids of a restored copy greater than all ids that were ever given
+// in it, or in the database that it replaces. A client may ask for rows after an id that
+// is greater than those of the copy, and a stored id must never name another row.
 //
-// It writes that the backup was restored into the copy's audit log.
+// It writes the restore into the copy's audit log.
 func leaveGap(ctx context.Context, draft string, from RestoreSource, given map[string]int64, now time.Time) error {
 	db := openOne(draft, url.Values{"mode": {"rw"}, "_journal_mode": {"DELETE"}, "_synchronous": {"FULL"}, "_dqs": {"0"}})
 	defer db.Close()
@@ -41,7 +40,7 @@ func leaveGap(ctx context.Context, draft string, from RestoreSource, given map[s
 	if f.Beat.Sequence > 0 {
 		gap *= 1 + int64(max(0, now.Sub(f.Beat.At)/gapTime))
 	}
-	gap += 2 * idGap * max(0, from.Servers-1) // they began at ids that were reckoned in the same way
+	gap += 2 * idGap * max(0, from.Servers-1) // each of them left a gap that was computed in the same way
 	for table, id := range last {
 		id = max(id, given[table]) + gap
 		result, err := db.ExecContext(ctx, `UPDATE sqlite_sequence SET seq = ? WHERE name = ?`, id, table)
@@ -66,7 +65,7 @@ func leaveGap(ctx context.Context, draft string, from RestoreSource, given map[s
 }
 
 // givenIDs returns the last id of every table of a database that no process has open.
-// It returns none if the database can't be read: perhaps that is why it is replaced.
+// It returns none if the database can't be read, which may be why it is replaced.
 func givenIDs(ctx context.Context, path string) map[string]int64 {
 	db := openUntouched(path)
 	defer db.Close()

@@ -11,7 +11,7 @@ import (
 	"baoco/app/payment"
 )
 
-// shiftColumns are a shift s with what its bills come to, as far as a limit shows it. param is the limit.
+// shiftColumns are a shift s with the sums of its bills, as far as a limit shows them. param is the limit.
 func shiftColumns(param string) string {
 	return `s.id, s.account_id, s.user_id, s.user_name, s.opened_at, s.closed_at, s.received,
 	(SELECT json_array(count(*), count(*) FILTER (WHERE r.paid_at IS NOT NULL AND ` + overpaid + ` = 0), coalesce(sum(r.received), 0),
@@ -45,7 +45,7 @@ func (s *Store) Shift(ctx context.Context, accountID, id int64) (payment.Shift, 
 	return sh, err
 }
 
-// seenAtClosing leaves of what had come when a shift was closed what ctx shows.
+// seenAtClosing limits the amount at the closing of a shift to what ctx shows.
 func (s *Store) seenAtClosing(ctx context.Context, sh *payment.Shift) error {
 	if sh.ClosedAt.IsZero() || limitOf(ctx) == nil {
 		return nil
@@ -81,7 +81,7 @@ func (s *Store) Shifts(ctx context.Context, accountID, userID int64, page app.Pa
 	return list, total, err
 }
 
-// shiftOf gives the open shift of a cashier, and opens one where there is none.
+// shiftOf returns the id of the cashier's open shift, and opens one if none is open.
 func (t *tx) shiftOf(r payment.Request) int64 {
 	id := findValue[int64](t, `SELECT id FROM shifts WHERE user_id = ? AND account_id = ? AND closed_at IS NULL`, r.CashierID, r.AccountID)
 	if id != 0 {
@@ -91,8 +91,8 @@ func (t *tx) shiftOf(r payment.Request) int64 {
 		r.CreatedBy, r.CreatedAt.Unix())
 }
 
-// shiftBills are the bills of a shift ?1, and shiftMoney the money without a bill that came in its
-// time ?2 to ?3 to the bank accounts of its bills, of an account ?4.
+// shiftBills selects the bills of a shift ?1. shiftMoney selects the money without a bill that came
+// during the shift, from ?2 to ?3, to the bank accounts of its bills, in an account ?4.
 const shiftBills = `SELECT ` + paymentColumns + paymentFrom +
 	` WHERE r.shift_id = ?1 AND r.shift_id IS NOT NULL ORDER BY r.id DESC LIMIT ?2`
 
@@ -129,12 +129,12 @@ func (s *Store) ShiftClosing(ctx context.Context, accountID, id int64, now time.
 	if err == nil {
 		err = s.seenClosing(ctx, &c, now)
 	}
-	c.ShiftFigures = sh.ShiftFigures // they are seen ones already
+	c.ShiftFigures = sh.ShiftFigures // these are limited already
 	return c, err
 }
 
-// seenClosing leaves of a closing, made at a moment, what ctx shows: of what came for a bill what
-// seenReceived has, and of money without a bill what isn't hidden.
+// seenClosing limits a closing that was made at a moment to what ctx shows. The amount of a bill
+// is limited as in seenReceived, and hidden money without a bill is left out.
 func (s *Store) seenClosing(ctx context.Context, c *payment.Closing, at time.Time) error {
 	limit := limitOf(ctx)
 	if limit == nil {
@@ -181,7 +181,7 @@ func (s *Store) seenClosing(ctx context.Context, c *payment.Closing, at time.Tim
 	return err
 }
 
-// CloseShift keeps all, whoever closes: what of it is shown is decided when it is read.
+// CloseShift stores everything, also if the user is limited: reading limits it.
 func (s *Store) CloseShift(ctx context.Context, accountID, id int64, in payment.ShiftCount, now time.Time) error {
 	return s.write(ctx, func(tx *tx) error {
 		sh := find(tx, nil, scanShift, oneShift, id, accountID, nil)

@@ -14,8 +14,7 @@ func (s *Store) Session(ctx context.Context, token string, now time.Time) ([]byt
 	return data, err == nil, noRowsAs(err, nil)
 }
 
-// sessionGoesOn is the condition on a session that hasn't ended at ?1, joined with its
-// user.
+// sessionGoesOn is the condition that a session, joined with its user, hasn't ended at ?1.
 const sessionGoesOn = `sessions.end_at > ?1 AND sessions.ended = 0 AND sessions.generation = users.generation`
 
 func (s *Store) Sessions(ctx context.Context, accountID, userID int64, token string, now time.Time) ([]access.Session, error) {
@@ -107,7 +106,7 @@ func (s *Store) UseRecoveryCode(ctx context.Context, u access.User, hash [32]byt
 	})
 }
 
-// useUp tells whether fn found what it uses up, and didn't fail with errUsedUp.
+// useUp runs fn, which uses something up. It returns false if fn failed with errUsedUp.
 func (s *Store) useUp(ctx context.Context, fn func(tx *tx)) (bool, error) {
 	err := s.write(ctx, func(tx *tx) error { fn(tx); return nil })
 	if errors.Is(err, errUsedUp) {
@@ -216,8 +215,8 @@ func (s *Store) UsePasskey(ctx context.Context, id int64, count uint32, now time
 	})
 }
 
-// copiedPasskey reports that a passkey doesn't count on from before: there may be two of
-// it. Many don't count at all.
+// copiedPasskey reports that the counter of a passkey hasn't grown: a copy of the passkey may
+// exist. Many passkeys don't count, and always send 0.
 func copiedPasskey(before, count uint32) bool { return count <= before && (count != 0 || before != 0) }
 
 func (s *Store) RemoveSecondFactor(ctx context.Context, accountID, id int64) (access.User, error) {

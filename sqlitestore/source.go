@@ -69,8 +69,8 @@ func (s *Store) openOptions(src *inbound.Source, options, apiKey []byte) error {
 	return err
 }
 
-// bearerHash is the hash of a secret that calls give as a Bearer token, by which their
-// source is found; NULL for another way to authenticate.
+// bearerHash returns the hash of a secret that calls give as a Bearer token, and by which
+// their source is found; NULL if the source authenticates in another way.
 func bearerHash(src inbound.Source) any {
 	if src.Auth != inbound.AuthBearer {
 		return nil
@@ -79,8 +79,8 @@ func bearerHash(src inbound.Source) any {
 	return hash[:]
 }
 
-// bearerFree refuses a Bearer secret that another source in use has: it names the source in
-// calls without a token in their path.
+// bearerFree refuses a Bearer secret that another source in use has: in calls without a token
+// in their path the secret identifies the source.
 func bearerFree(tx *tx, src inbound.Source) {
 	taken := findValue[bool](tx, `SELECT EXISTS (SELECT 1 FROM sources WHERE bearer_hash = ? AND removed_at IS NULL AND id <> ?)`,
 		bearerHash(src), src.ID)
@@ -90,7 +90,7 @@ func bearerFree(tx *tx, src inbound.Source) {
 	}))
 }
 
-// usernameFree refuses a user name that another source in use has, for the same reason.
+// usernameFree refuses a user name that another source in use has, as bearerFree does.
 func (s *Store) usernameFree(tx *tx, src inbound.Source) {
 	if src.Options.Username == "" {
 		return
@@ -108,7 +108,7 @@ func (s *Store) Sources(ctx context.Context, accountID int64) ([]inbound.Source,
 		`SELECT `+sourceColumns+` FROM sources WHERE account_id = ? AND removed_at IS NULL ORDER BY id`, accountID)
 }
 
-// SourcesHealth reads the refused calls by source: there are few of them.
+// SourcesHealth reads all refused calls, since these are few.
 func (s *Store) SourcesHealth(ctx context.Context, accountID int64) ([]inbound.SourceHealth, error) {
 	sources, err := s.Sources(ctx, accountID)
 	if err != nil {
@@ -260,8 +260,8 @@ func (s *Store) NotePollFault(ctx context.Context, sourceID int64, fault inbound
 	})
 }
 
-// failServed sets the status error of the bank accounts of a source: the one that it
-// is narrowed to, else those that it has recorded on. Inactive ones stay inactive.
+// failServed sets the status of a source's bank accounts to error: of the one that it is
+// narrowed to, or else of all that it has recorded on. Inactive ones stay inactive.
 func failServed(tx *tx, sourceID int64) error {
 	return tx.exec(`UPDATE bank_accounts SET status = ?1 WHERE unlinked_at IS NULL AND status <> ?2 AND id IN
 			(SELECT bank_account_id FROM sources WHERE id = ?3

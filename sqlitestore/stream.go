@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// streamMoves counts how often somebody has set the position of a stream s: one that
-	// is set to what it was in the file is set all the same.
+	// streamMoves is how often a user has set the position of a stream s, also to the
+	// position that it had.
 	streamMoves = `coalesce((SELECT CAST(value AS INTEGER) FROM settings WHERE name = 'stream_moves_' || s.id), 0)`
 
 	streamColumns = `s.id, s.account_id, s.name, s.url, s.topic, s.username, coalesce(s.bank_account_id, 0), s.type, s.code_prefix,
@@ -21,14 +21,14 @@ const (
 	s.position, s.sent, s.sent_ms, s.failing_ms, s.problem_en, s.problem_vi`
 	oneStream = `SELECT ` + streamColumns + ` FROM streams s WHERE s.id = ? AND s.account_id = ? AND s.deleted_at IS NULL`
 
-	// streamed is the condition on transactions t that are in a broker, or on their way
-	// there. A broker keeps them also where the stream was moved, or given another type.
+	// streamed is true if a transaction t is in a broker, or on its way there. A broker keeps
+	// it also after the stream was moved, or got another type.
 	streamed = `EXISTS (SELECT 1 FROM streams s WHERE t.account_id = s.account_id AND (s.bank_account_id IS NULL
 		OR s.bank_account_id = t.bank_account_id)
 		AND (s.code_prefix = '' OR substr(t.code, 1, length(s.code_prefix)) = s.code_prefix)
 		AND s.first < t.id AND (s.is_active AND s.type IN ('ALL', t.type) OR t.id <= s.reached AND s.reached_type IN ('ALL', t.type)))`
 
-	// streamWindow is how many transactions are looked at for one reading.
+	// streamWindow is how many transactions are looked at in one reading.
 	streamWindow = 10 * stream.MaxBatch
 )
 
@@ -88,7 +88,7 @@ func (s *Store) StreamTransactions(ctx context.Context, st stream.Stream, after 
 	return list, last, err
 }
 
-// noteRemoval keeps which transactions of an account are about to be removed, of the last
+// noteRemoval stores which transactions of an account are about to be removed, for the last
 // inbound.MaxRemovals commits.
 func noteRemoval(tx *tx, accountID int64, ids []int64) error {
 	tx.exec(`INSERT INTO removed_transactions (account_id, number, transaction_id, bank_account_id, type, code, receiving_number)
@@ -100,7 +100,7 @@ func noteRemoval(tx *tx, accountID int64, ids []int64) error {
 		inbound.MaxRemovals)
 }
 
-// removalsRead is how many removals are looked at for one reading.
+// removalsRead is how many removals are looked at in one reading.
 const removalsRead = 10
 
 func (s *Store) RemovedTransactions(ctx context.Context, st stream.Stream, after, upTo int64) ([]int64, int64, error) {
@@ -162,9 +162,8 @@ func mayCreateStream(tx *tx, st stream.Stream) {
 	tx.refuse(count >= stream.MaxStreams, stream.ErrTooManyStreams)
 }
 
-// streamStart is the position of a stream that begins after since, or after all
-// transactions that there are. It is never behind the last of them: what follows it
-// would not be sent.
+// streamStart returns the position of a stream that begins after since, or by default after
+// all transactions. It is never above the id of the last one: the next ones wouldn't be sent.
 func streamStart(tx *tx, since *int64) int64 {
 	last := findValue[int64](tx, newestTransaction)
 	if since != nil {
@@ -196,7 +195,7 @@ func (s *Store) UpdateStream(ctx context.Context, accountID, id int64, u stream.
 		if c := u.Credentials; c != nil {
 			st.Username = c.Username
 			tx.exec(`UPDATE streams SET password = ? WHERE id = ?`, s.sealer.seal(sealStreamPassword, c.Password), id)
-			// even where only the password has changed
+			// also if only the password has changed
 			d.Changes = append(d.Changes, app.AuditChange{Field: "username", From: before.Username, To: st.Username})
 		}
 		tx.exec(`UPDATE streams SET name = ?, url = ?, topic = ?, username = ?, reached_type = iif(type = ?5, reached_type, 'ALL'),
@@ -215,7 +214,7 @@ func (s *Store) ToggleStream(ctx context.Context, accountID, id int64, now time.
 	})
 }
 
-// setStreamActive keeps that a stream was switched on or off.
+// setStreamActive stores that a stream was switched on or off.
 func setStreamActive(tx *tx, st *stream.Stream, now time.Time) {
 	if st.IsActive {
 		unexpired(tx, st.AccountID, now)
@@ -250,8 +249,8 @@ func (s *Store) RotateStreamSecret(ctx context.Context, accountID, id int64, in 
 	})
 }
 
-// A stream that was turned off meanwhile has no problem.
-// What was sent is in the broker, also where the stream was moved or deleted meanwhile.
+// SettleStream sets no problem if the stream was switched off meanwhile. The transactions
+// that were sent are in the broker, also if the stream was moved or deleted meanwhile.
 func (s *Store) SettleStream(ctx context.Context, p stream.Progress) error {
 	return s.write(ctx, func(tx *tx) error {
 		tx.exec(`UPDATE streams SET reached = max(reached, ?) WHERE id = ?`, p.Tried, p.StreamID)

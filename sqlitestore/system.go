@@ -36,8 +36,8 @@ func filesStatus(path string) (upkeep.StorageStatus, error) {
 	return status, nil
 }
 
-// QueueStatus asks webhook by webhook, as the queue's index has it. What waits for
-// somebody, to switch a webhook on or to rotate its lost secret, isn't due.
+// QueueStatus reads webhook by webhook, in the order of the queue's index. Deliveries of a
+// webhook that is switched off, or whose secret is lost, aren't due.
 func (s *Store) QueueStatus(ctx context.Context, now time.Time) (upkeep.QueueStatus, error) {
 	var q upkeep.QueueStatus
 	const due = `FILTER (WHERE d.due_ms <= ?1 AND w.is_active = 1 AND NOT ` + secretLost + `)`
@@ -47,7 +47,7 @@ func (s *Store) QueueStatus(ctx context.Context, now time.Time) (upkeep.QueueSta
 	return q, err
 }
 
-// AnswerTimes walks back from the newest attempt.
+// AnswerTimes reads back from the newest attempt.
 func (s *Store) AnswerTimes(ctx context.Context, after time.Time) (upkeep.AnswerTimes, error) {
 	took, err := readAll(ctx, s, scanOne[int64],
 		`SELECT duration_ms FROM (SELECT started_ms, duration_ms FROM attempts ORDER BY id DESC LIMIT ?) WHERE started_ms > ?`,

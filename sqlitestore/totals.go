@@ -15,7 +15,7 @@ type totals struct {
 	attempts     []attemptDelta
 	calls        []callDelta
 	balances     []balanceDelta
-	sums         map[int64]int64 // of the amounts of an account, those of this commit included; see tx.takes
+	sums         map[int64]int64 // of the amounts of an account, with the amounts of this commit; see tx.takes
 }
 
 type transactionDelta struct {
@@ -41,7 +41,7 @@ type callDelta struct {
 	transaction bool
 }
 
-// balanceDelta is a balance that a provider told with a transaction.
+// balanceDelta is a balance that a provider sent with a transaction.
 type balanceDelta struct {
 	bankAccountID, sourceID int64
 	day                     app.Day
@@ -57,7 +57,7 @@ func (t *totals) mark() totalsMark {
 	return totalsMark{len(t.transactions), len(t.attempts), len(t.calls), len(t.balances)}
 }
 
-// rewind takes back what was added since mark, because its rows were rolled back.
+// rewind removes what was added since mark, because its rows were rolled back.
 func (t *totals) rewind(m totalsMark) {
 	t.transactions = t.transactions[:m.transactions]
 	t.attempts = t.attempts[:m.attempts]
@@ -73,8 +73,8 @@ func (t *totals) addTransaction(d transactionDelta) {
 	}
 }
 
-// takes reports whether the sums of an account still fit into 64 bits with one more
-// amount: money in and money out together, so that whatever is summed up of them fits.
+// takes reports whether the sum of an account still fits into 64 bits with one more amount.
+// It is the sum of money in and money out, so that each smaller sum fits too.
 func (t *tx) takes(accountID, amount int64) bool {
 	sum, known := t.totals.sums[accountID]
 	if !known {
@@ -99,7 +99,7 @@ func (t *totals) addCall(sourceID int64, at time.Time, transaction bool) {
 	}
 }
 
-// flush writes all of it, in the transaction that adds the rows.
+// flush writes all totals, in the transaction that adds the rows.
 func (t *totals) flush(tx *tx) error {
 	return tx.together(func() error {
 		if len(t.transactions) > 0 {
@@ -160,7 +160,7 @@ func (t *totals) flushTransactions(tx *tx) {
 			addAmounts, key.owner, key.number, int64(key.day), string(key.direction), sum.Count, sum.Total)
 	}
 	for _, d := range t.transactions {
-		if d.removed { // perhaps the last of its day
+		if d.removed { // it may have been the last of its day
 			tx.exec(`DELETE FROM account_days WHERE account_id = ? AND day = ? AND type = ? AND count = 0`, d.accountID, int64(d.day),
 				string(d.direction))
 			tx.exec(`DELETE FROM bank_account_days WHERE bank_account_id = ? AND day = ? AND type = ? AND count = 0`, d.bankAccountID, int64(d.day),
@@ -196,8 +196,8 @@ func (t *totals) flushAttempts(tx *tx) {
 	}
 }
 
-// flushCalls notes at each source when it was called last, and when a call of
-// it last recorded a transaction.
+// flushCalls writes when each source was last called, and when a call last recorded a
+// transaction.
 func (t *totals) flushCalls(tx *tx) {
 	last := map[int64]callDelta{}
 	for _, d := range t.calls {
@@ -210,8 +210,8 @@ func (t *totals) flushCalls(tx *tx) {
 	}
 }
 
-// flushBalances keeps the last balance of each day. Of several transactions in
-// one second the one that came last counts, since lists are in that order.
+// flushBalances keeps the last balance of each day. If several transactions have the same
+// second, the one that was recorded last counts, since lists are in that order.
 func (t *totals) flushBalances(tx *tx) {
 	type key struct {
 		bankAccountID int64
@@ -236,8 +236,8 @@ func hourOf(t time.Time) int64 { return t.UnixMilli() / time.Hour.Milliseconds()
 
 type hourKey struct{ webhookID, hour int64 }
 
-// streak is what some attempts of a webhook do to its number of failures in a
-// row: a success among them makes those before it count no more.
+// streak is how some attempts of a webhook change its number of failures in a row: after a
+// success the count starts again.
 type streak struct {
 	lastID, failed int64
 	succeeded      bool

@@ -36,7 +36,7 @@ func (s *Store) Transaction(ctx context.Context, accountID, id int64) (app.Trans
 	return app.Find(list, err, func(app.Transaction) bool { return true }, app.ErrNoTransaction)
 }
 
-// readTransactions reads all rows of a query of transactions, as far as ctx shows what they say.
+// readTransactions reads all rows of a query of transactions, and limits each to what ctx shows.
 func (s *Store) readTransactions(ctx context.Context, query string, args ...any) ([]app.Transaction, error) {
 	list, err := readAll(ctx, s, scanTransaction, query, args...)
 	if err != nil {
@@ -56,8 +56,8 @@ func (s *Store) ownBankAccount(ctx context.Context, accountID, id int64) error {
 	return noRowsAs(err, app.ErrUnknownReference("bank_account_id"))
 }
 
-// fromEvent joins to a transaction t the inbound event e that recorded it, as
-// long as it isn't pruned.
+// fromEvent joins to a transaction t the inbound event e that recorded it, until the event
+// is pruned.
 const fromEvent = `LEFT JOIN inbound_events e ON e.id = t.inbound_event_id`
 
 func (s *Store) TransactionOrigin(ctx context.Context, accountID, transactionID int64) (app.TransactionOrigin, error) {
@@ -72,15 +72,15 @@ func (s *Store) TransactionOrigin(ctx context.Context, accountID, transactionID 
 	p.Merged, err = readAll(ctx, s, scanMerged, `SELECT `+mergedColumns+` ORDER BY k.source_id, k.channel, k.event_id LIMIT ?`,
 		transactionID, accountID, app.MaxMerged)
 	for i := range p.Merged {
-		if access.LimitOf(ctx).ReceivingNumber != "" { // a balance tells of all money of the bank account
+		if access.LimitOf(ctx).ReceivingNumber != "" { // a balance is of all money of the bank account
 			p.Merged[i].Balance = 0
 		}
 	}
 	return p, err
 }
 
-// mergedColumns are of the reports that were taken for the transaction ?1 of the account ?2. Where
-// one said what the first report did, it has no row of its own.
+// mergedColumns are the columns of the reports that were merged into the transaction ?1 of the
+// account ?2. A report equal to the first one has no row in transaction_reports.
 const mergedColumns = `k.source_id, coalesce(s.name, ''), k.channel, k.event_id, coalesce(x.number, t.number),
 	coalesce(x.content, t.content), coalesce(x.occurred_at, t.occurred_at), coalesce(x.date_only, t.date_only),
 	coalesce(iif(x.event_id IS NULL, t.balance, x.balance), 0)
@@ -97,7 +97,7 @@ func scanMerged(row scanner) (n app.EventName, err error) {
 var noteOfTransaction = `SELECT text, changed_at, changed_by FROM transaction_notes n WHERE transaction_id = ?1 AND account_id = ?2
 	AND EXISTS (SELECT 1 FROM transactions t WHERE t.id = ?1 AND ` + isShown("t", "?3") + `)`
 
-// scanNote returns the zero Note where there is none.
+// scanNote returns the zero Note if the row is missing.
 func scanNote(row scanner) (n app.Note, err error) {
 	err = row.Scan(&n.Text, secondsInto(&n.ChangedAt), &n.ChangedBy)
 	return n, noRowsAs(err, nil)
@@ -135,8 +135,8 @@ func (s *Store) SetNote(ctx context.Context, accountID, transactionID int64, che
 	})
 }
 
-// TransactionsAfter finds the ids in an index first, then their rows: an export reads most of them, and
-// what it searches for is compared, not looked up. The outer loop over the ids gives the rows in their order.
+// TransactionsAfter finds the ids in an index first, then their rows. An export reads most of them, so a
+// search text is compared with each row, not looked up. The outer loop over the ids keeps their order.
 func (s *Store) TransactionsAfter(ctx context.Context, accountID int64, f app.TransactionFilter, after app.ExportPlace,
 	some int) (list []app.Transaction, next app.ExportPlace, err error) {
 	if err := s.ownBankAccount(ctx, accountID, f.BankAccountID); err != nil {

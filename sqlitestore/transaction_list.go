@@ -44,8 +44,8 @@ func (s *Store) Transactions(ctx context.Context, accountID int64, f app.Transac
 	return p, err
 }
 
-// idsOf gives the first and the last of the ids of a filter. It leaves out the conditions that would need
-// a look at rows.
+// idsOf returns the first and the last id of a filter. It leaves out the conditions for which rows must be
+// read, so the range may be too wide.
 func (s *Store) idsOf(ctx context.Context, accountID int64, f app.TransactionFilter) (ids [2]int64, err error) {
 	f.Code, f.Query, f.DeliveryState = "", "", ""
 	c := rowConditions(accountID, f)
@@ -54,8 +54,8 @@ func (s *Store) idsOf(ctx context.Context, accountID int64, f app.TransactionFil
 	return ids, storageError(err)
 }
 
-// limited is a filter within what ctx shows. No bank account has the id 0 or a
-// negative one: where ctx shows none, the filter finds none.
+// limited returns the filter within the limit of ctx. If ctx shows no bank account, the
+// filter gets an id that none has.
 func limited(ctx context.Context, f app.TransactionFilter) app.TransactionFilter {
 	limit := access.LimitOf(ctx)
 	f.ReceivingNumber = limit.ReceivingNumber
@@ -72,8 +72,8 @@ func limited(ctx context.Context, f app.TransactionFilter) app.TransactionFilter
 	return f
 }
 
-// transactionListing decides what a list is read from: the few transactions that an index
-// finds for one of its conditions, or else all in their order.
+// transactionListing decides how a list is read: from the transactions that an index finds
+// for one of its conditions, if these are few, or else from all in their order.
 func (s *Store) transactionListing(ctx context.Context, accountID int64, f app.TransactionFilter) (l listing, err error) {
 	l.id, l.order, l.opposite = "t.id", ` ORDER BY t.id DESC`, ` ORDER BY t.id`
 	byDate := f.Sort == app.SortDate || f.Sort == app.SortDateDesc
@@ -118,7 +118,7 @@ func (s *Store) transactionListing(ctx context.Context, accountID int64, f app.T
 	return l, nil
 }
 
-// fewTransactions is the listing of those of some transactions that meet conditions.
+// fewTransactions returns the listing of the transactions among ids that meet conditions.
 func (s *Store) fewTransactions(ctx context.Context, ids string, c *conditions, order, columns string) (l listing, err error) {
 	var sums app.Flow
 	err = s.queryRow(ctx, `SELECT `+columns+`, json_group_array(t.id) FROM (SELECT t.id, t.type, t.amount
@@ -144,7 +144,7 @@ func (s *Store) allConditions(ctx context.Context, accountID int64, f app.Transa
 	return c, err
 }
 
-// rowConditions returns all of them but the one on what is revenue.
+// rowConditions returns the conditions of a filter on a transaction t, without that on revenue.
 func rowConditions(accountID int64, f app.TransactionFilter) *conditions {
 	var c conditions
 	c.add("t.account_id = ?", accountID)
@@ -167,7 +167,7 @@ func rowConditions(accountID int64, f app.TransactionFilter) *conditions {
 	return &c
 }
 
-// meantBy is the condition that a row t is what the search text of a filter means.
+// meantBy returns the condition that a transaction t matches the search text of a filter.
 func meantBy(f app.TransactionFilter) *conditions {
 	meant, args := "instr(t.search, ?) > 0", []any{fold.String(f.Query)}
 	if f.Or.Amount != 0 {
@@ -201,8 +201,8 @@ const (
 	byBankAccounts = `SELECT id FROM transactions INDEXED BY transactions_amount WHERE bank_account_id IN (SELECT value FROM json_each(?))`
 )
 
-// finds returns a query for each condition of a filter that has an index of its own, the
-// one that mostly finds the fewest first.
+// finds returns a query for each condition of a filter that has an index of its own; the
+// first is the one that usually finds the fewest.
 func finds(accountID int64, f app.TransactionFilter) (list []found) {
 	if f.Code != "" {
 		rest := f
@@ -245,9 +245,9 @@ func finds(accountID int64, f app.TransactionFilter) (list []found) {
 	return list
 }
 
-// columns are those of the sums of rows t: money in and money out, the number and the
-// amount of each. Where nobody asks for amounts the first is the number of all, which
-// costs less.
+// columns are SQL columns of the sums over rows t: the number and the amount of money in,
+// then of money out. Without TransactionFilter.Sums the first is the number of all rows,
+// which costs less. days is for daily totals, and less for rows to subtract.
 type columns struct{ days, rows, less string }
 
 func columnsOf(f app.TransactionFilter) columns {
@@ -264,8 +264,8 @@ func columnsOf(f app.TransactionFilter) columns {
 	return columns{`coalesce(sum(t.count), 0)` + others, `count(*)` + others, `-count(*)` + others}
 }
 
-// sums gives the sums of all pages. Where rows are read one after another it stops after
-// one more than Page.CountTo.
+// sums returns the sums of all pages. If it reads rows one after another, it stops at one
+// more than Page.CountTo.
 func (s *Store) sums(ctx context.Context, accountID int64, f app.TransactionFilter, l listing) (app.Flow, error) {
 	of := columnsOf(f)
 	switch {
@@ -292,8 +292,8 @@ func (s *Store) sums(ctx context.Context, accountID int64, f app.TransactionFilt
 	return s.scanSums(ctx, `SELECT `+of.rows+l.from, l.args...)
 }
 
-// deliveredSums are all sums less those of the other states, which few transactions are in.
-// If states change meanwhile it may be a little wrong.
+// deliveredSums subtracts the sums of the other states, which few transactions are in, from
+// the sums of all. If states change meanwhile, the result may be a little wrong.
 func (s *Store) deliveredSums(ctx context.Context, accountID int64, f app.TransactionFilter) (sums app.Flow, err error) {
 	for _, f.DeliveryState = range []app.DeliveryState{"", app.DeliveryFailed, app.DeliveryPending, app.DeliveryUnsent} {
 		l, err := s.transactionListing(ctx, accountID, f)
@@ -319,9 +319,9 @@ func (s *Store) scanSums(ctx context.Context, query string, args ...any) (sums a
 	return sums, err
 }
 
-// keptSums adds up the kept totals of whole days, and the rows of the days that the filter
-// cuts. Rows that the bounds of ids leave out are subtracted; where they leave out most,
-// the others are added up instead.
+// keptSums adds the kept totals of whole days, and the rows of days that are partly in the
+// filter. Rows outside the bounds of ids are subtracted; if most are outside, the rows inside
+// are added instead.
 func (s *Store) keptSums(ctx context.Context, accountID int64, f app.TransactionFilter) (sums app.Flow, err error) {
 	newest, err := readOne[int64](ctx, s, newestTransaction)
 	if err != nil {

@@ -33,8 +33,8 @@ func inState(state app.DeliveryState, id string) string {
 	return `NOT ` + hasDelivery(id, "<> 3")
 }
 
-// byState finds the transactions of an account in a state other than delivered, which most
-// are in. It reads all that once were in the state.
+// byState has a query for each state but delivered, which most transactions are in. It finds
+// the transactions of an account in the state, among all that once were in it.
 var byState = map[app.DeliveryState]string{
 	app.DeliveryFailed: `SELECT transaction_id AS id FROM deliveries d INDEXED BY deliveries_failed_transactions
 		WHERE account_id = ? AND state = 2 AND ` + noneLater,
@@ -45,8 +45,8 @@ var byState = map[app.DeliveryState]string{
 		UNION ALL SELECT id FROM transactions t NOT INDEXED WHERE id > ` + searchedTo + ` AND ` + unsent,
 }
 
-// noteUnsent notes transactions that may be unsent once some deliveries are
-// cancelled. which is the query of the ids of these deliveries.
+// noteUnsent adds the transactions of deliveries that are about to be cancelled to
+// transactions_unsent. which is the query of the ids of these deliveries.
 func noteUnsent(tx *tx, which string, args ...any) error {
 	return tx.exec(`INSERT INTO transactions_unsent (account_id, transaction_id) SELECT account_id, transaction_id FROM deliveries
 		WHERE id IN (`+which+`) AND transaction_id IS NOT NULL ON CONFLICT DO NOTHING`, args...)

@@ -64,13 +64,13 @@ func newGeneration() int64 {
 	return int64(binary.BigEndian.Uint64(b[:]) >> 1)
 }
 
-// setUpValue is the setting of a set-up token: its hash in hex and the second when it
-// ends.
+// setUpValue returns the setting of a set-up token: its hash in hex, and the second at which
+// it ends.
 func setUpValue(hash [32]byte, end time.Time) string {
 	return hex.EncodeToString(hash[:]) + " " + strconv.FormatInt(end.Unix(), 10)
 }
 
-// setUpCounts reports whether value belongs to the token with this hash, and the token
+// setUpCounts reports whether value is the setting of the token with this hash, and the token
 // hasn't ended at now.
 func setUpCounts(value string, hash [32]byte, now time.Time) bool {
 	kept, end, _ := strings.Cut(value, " ")
@@ -145,7 +145,7 @@ func endSessions(ctx context.Context, tx *tx, l app.AuditLine) access.User {
 	return u
 }
 
-// stillSignedIn refuses what a user does to themselves by a request that came before
+// stillSignedIn refuses a change that a user makes to their own user by a request from before
 // their sessions were ended: it would sign them in again.
 func stillSignedIn(ctx context.Context, tx *tx, id int64) {
 	a, _ := app.ActorOf(ctx)
@@ -239,15 +239,15 @@ func (s *Store) NoteSignIn(ctx context.Context, u access.User, now time.Time) er
 	})
 }
 
-// actingUser is ctx for somebody who isn't signed in yet, and acts as u.
+// actingUser returns ctx with u as the actor, who isn't signed in yet.
 func actingUser(ctx context.Context, u access.User) context.Context {
 	a, _ := app.ActorOf(ctx)
 	a.ID, a.Name = u.ID, u.Name
 	return app.ActingAs(ctx, a)
 }
 
-// NoteRefusedSignIn doesn't wait: who guesses must not learn from the time of the
-// answer whether there is a user of that name.
+// NoteRefusedSignIn doesn't wait for the commit: the time of the answer must not show
+// whether a user of that name exists.
 func (s *Store) NoteRefusedSignIn(ctx context.Context, u access.User) {
 	s.writer.offer(func(tx *tx) error {
 		d := app.AuditNamed(u.Name)

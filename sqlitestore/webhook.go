@@ -121,15 +121,15 @@ func (s *Store) UpdateWebhook(ctx context.Context, accountID, id int64, u delive
 		}
 		if u.BankAccountIDs != nil {
 			for _, id := range w.BankAccountIDs {
-				if !slices.Contains(before.BankAccountIDs, id) { // else it stays, also where it isn't linked any more
+				if !slices.Contains(before.BankAccountIDs, id) { // one from before stays, also if it was unlinked
 					linkedBankAccount(tx, accountID, id)
 				}
 			}
 			setWebhookBankAccounts(tx, w)
-			w = txWebhook(tx, accountID, id) // whether it is silent
+			w = txWebhook(tx, accountID, id) // reads again whether it is silent
 		}
 		d := auditWebhook(tx, before, w)
-		if u.Headers != nil { // even where only values have changed
+		if u.Headers != nil { // also if only values have changed
 			d.Changes = append(d.Changes, app.AuditChange{Field: "headers", From: strings.Join(before.HeaderNames, ", "),
 				To: strings.Join(w.HeaderNames, ", ")})
 		}
@@ -137,7 +137,7 @@ func (s *Store) UpdateWebhook(ctx context.Context, accountID, id int64, u delive
 	})
 }
 
-// auditWebhook is the change of a webhook's fields; before has no name where it is new.
+// auditWebhook returns the change of a webhook's fields; before is zero for a new one.
 func auditWebhook(tx *tx, before, w delivery.Webhook) app.AuditDetail {
 	d := app.AuditNamed(cmp.Or(before.Name, w.Name))
 	if before.Name != "" {
@@ -201,9 +201,8 @@ func (s *Store) ToggleWebhook(ctx context.Context, accountID, id int64, now time
 // cancelStep is how many deliveries one step cancels. It changes two rows for each.
 const cancelStep = stepRows / 2
 
-// DeleteWebhook hides the webhook at once, so that nothing is sent to it any more, and
-// cancels its pending deliveries in steps. Prune makes the steps that a crash
-// prevented.
+// DeleteWebhook hides the webhook at once, so that nothing more is sent to it, and cancels
+// its pending deliveries in steps. After a crash Prune makes the missing steps.
 func (s *Store) DeleteWebhook(ctx context.Context, accountID, id int64, now time.Time) error {
 	deleted, err := inSteps(ctx, s, false, func(tx *tx, deleted bool) (bool, bool, error) {
 		if !deleted {
@@ -228,7 +227,7 @@ func cancel(tx *tx, which string, args ...any) int64 {
 	return tx.change(`UPDATE deliveries SET state = 3, due_ms = NULL WHERE id IN (`+which+`)`, args...)
 }
 
-// healthKept is how long the hours of webhooks are kept. A day is shown; the rest is
+// healthKept is how long the hours of webhooks are kept. One day is shown; the other one is
 // for a clock that is set back.
 const healthKept = 48 * time.Hour
 
