@@ -135,7 +135,7 @@ func setAlertPreferences(c *cli.Context, s *session.Session) error {
 		map[app.Lang]string{app.Vietnamese: "Vietnamese", app.English: "English"}[p.Lang], alertedKinds(p))
 }
 
-// setReports sets when every channel gets the report of the day, and whether it gets that of the month.
+// setReports sets when every channel gets the report of the day, and whether it gets the report of the month.
 func setReports(c *cli.Context, s *session.Session) error {
 	at := alert.ReportTime(c.String("report"))
 	if at == "off" {
@@ -218,7 +218,7 @@ func encodeAlertChannel(s *session.Session, c alert.Channel) alertChannelJSON {
 	return v
 }
 
-// alertMessageJSON is an alert that was sent, or that could not be sent.
+// alertMessageJSON is an alert that was sent, or that failed.
 type alertMessageJSON struct {
 	At      string       `json:"at"`
 	Medium  alert.Medium `json:"medium"`

@@ -74,7 +74,7 @@ func parseExpiry(text string, zone *time.Location) (time.Time, error) {
 	return t, nil
 }
 
-// textOf is what p points to, or otherwise.
+// textOf returns the text that p points to, or otherwise if p is nil.
 func textOf[T any](p *T, otherwise string) string {
 	if p == nil {
 		return otherwise

@@ -36,7 +36,7 @@ func auditCommand() *cli.Command {
 	}
 }
 
-// auditJSON has the sentence and what it is made of.
+// auditJSON is a line of the audit log, with its sentence and its fields.
 type auditJSON struct {
 	ID       int64             `json:"id"`
 	At       string            `json:"at"`
@@ -46,7 +46,7 @@ type auditJSON struct {
 	Address  string            `json:"address"` // empty: this machine
 	Deed     app.Deed          `json:"deed"`
 	NounID   int64             `json:"noun_id"`
-	Name     string            `json:"name"` // of what it was done to
+	Name     string            `json:"name"` // of the thing that was changed
 	Count    int64             `json:"count"`
 	Changes  []app.AuditChange `json:"changes"`
 	Sentence string            `json:"sentence"`

@@ -19,7 +19,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// bankFlag is --bank. It takes a name that providers use for a bank as well as its code.
+// bankFlag is --bank. Its value is a bank's code, or a name that providers use for it.
 func bankFlag(f cli.StringFlag) cli.Flag {
 	f.Name = "bank"
 	return terminal.Suggest(f, api.All(app.Banks(), func(b app.Bank) string { return b.Code })...)
@@ -102,7 +102,7 @@ var (
 		Usage: "contents of transfers begin with `LETTERS`, such as SEVQR, so that your provider hears of them"}
 )
 
-// readReceiving changes what is given of how customers pay a bank account.
+// readReceiving returns r, which says how customers pay a bank account, with the values of the given flags.
 func readReceiving(c *cli.Context, r app.BankAccountReceiving) app.BankAccountReceiving {
 	if c.IsSet("content-prefix") {
 		r.ContentPrefix = c.String("content-prefix")

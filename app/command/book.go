@@ -94,7 +94,7 @@ func fileFlags() []cli.Flag {
 			app.Vietnamese, app.English))
 }
 
-// writeFile writes a book or a report, which has a name for the audit log. put returns how many lines it wrote.
+// writeFile writes a book or a report. The audit log gets name. put returns how many lines it wrote.
 func writeFile(c *cli.Context, s *session.Session, name string, put func(sheet.Format, io.Writer) (int, error)) error {
 	if err := s.Services.Ledger.Audit(c.Context, s.Account, book.DeedExport, 0, app.AuditNamed(name)); err != nil {
 		return err

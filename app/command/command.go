@@ -1,9 +1,11 @@
 // Package command is the command line. Each command has a file named after its
-// noun, with thin actions over the use cases of package app; flags, exit codes,
-// tables and progress, which all commands share, are in package terminal.
+// noun, with thin actions over the use cases of app and its rooms, or a package of
+// its own: serve, upkeep, listen, demo and bench. Package session opens the database
+// for a command. Flags, exit codes, tables and progress, which all commands share, are
+// in package terminal.
 //
-// It is the only package below app that imports packages outside app, and only
-// main imports it.
+// Under app only these packages, and test kits, import packages outside app. Only main
+// imports package command.
 package command
 
 import (
@@ -27,14 +29,14 @@ import (
 )
 
 // Run is the whole program: data goes to stdout, everything else to stderr. It
-// gives the exit code.
+// returns the exit code.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	dropEmptyVariables()
 	return terminal.Run(ctx, rootCommand(stdin, stdout, stderr), args)
 }
 
-// dropEmptyVariables makes an empty variable of ours the same as none, for every setting
-// alike.
+// dropEmptyVariables removes empty variables whose names begin with BAOCO_, so that an empty
+// variable means the same as a missing one.
 func dropEmptyVariables() {
 	for _, entry := range os.Environ() {
 		if name, value, _ := strings.Cut(entry, "="); value == "" && strings.HasPrefix(name, "BAOCO_") {
@@ -74,7 +76,7 @@ func rootCommand(stdin io.Reader, out, stderr io.Writer) *cli.App {
 	}
 }
 
-// firstHour is what somebody needs who has just got the program.
+// firstHour is the help of the commands that a new user needs first.
 const firstHour = `baoco: {{.Usage}}. The first hour:
 {{range .Commands}}
    {{.HelpName}}{{"\t"}}{{.Usage}}{{end}}

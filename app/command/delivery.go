@@ -73,8 +73,8 @@ func deliveryCommand() *cli.Command {
 	}
 }
 
-// deliveryFilters are the flags that narrow deliveries or their attempts, which were
-// made or created from --from to --to.
+// deliveryFilters are the flags that narrow a list of deliveries or attempts. made is the
+// verb for --from and --to.
 func deliveryFilters(made string) []cli.Flag {
 	return []cli.Flag{
 		&cli.Int64Flag{Name: "webhook-id", Usage: "only those of webhook `ID`", DefaultText: "all"},
@@ -120,8 +120,7 @@ func readPage(c *cli.Context) (app.Page, error) {
 	return p, nil
 }
 
-// filterFlags reads the flags that lists of transactions and of deliveries have in
-// common.
+// filterFlags reads the flags that both lists of transactions and lists of deliveries have.
 func filterFlags(c *cli.Context, zone *time.Location) (d app.Direction, from, to time.Time, query string, err error) {
 	d = app.Direction(c.String("type"))
 	var bad app.Invalid
@@ -194,7 +193,7 @@ func printAttempts(c *cli.Context, s *session.Session, attempts []delivery.Attem
 	})
 }
 
-// explanations are sentences, each with the ids of the records it is about.
+// explanations are sentences, each with the ids of the records that it explains.
 type explanations []struct {
 	text string
 	ids  []string

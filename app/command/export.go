@@ -46,8 +46,8 @@ func exportTransactions(c *cli.Context, s *session.Session) error {
 	return exportTo(c, "transactions", func(w io.Writer) (int, error) { return writeExport(c, s, f, format, w) })
 }
 
-// exportTo writes things to the file of --output-file, or to the standard output. put returns
-// how many it wrote.
+// exportTo writes things to the file of --output-file, or to the standard output. put writes
+// them and returns how many it wrote.
 func exportTo(c *cli.Context, things string, put func(io.Writer) (int, error)) error {
 	write := func(w io.Writer) (int, error) {
 		out := bufio.NewWriterSize(w, 64<<10)

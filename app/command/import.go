@@ -55,24 +55,24 @@ func importCommand() *cli.Command {
 
 type imported struct {
 	File        string         `json:"file"`
-	Bank        *string        `json:"bank"`  // that the file names; null: none
+	Bank        *string        `json:"bank"`  // from the file; null: it names none
 	Sheet       *string        `json:"sheet"` // of a spreadsheet
 	DryRun      bool           `json:"dry_run"`
 	Rows        int64          `json:"rows"` // with an amount
 	Recorded    int64          `json:"recorded"`
 	Duplicates  int64          `json:"duplicates"` // known already
 	Rejected    int64          `json:"rejected"`
-	InCount     int64          `json:"in_count"` // of the transactions that are recorded, now or before
+	InCount     int64          `json:"in_count"` // of the transactions that were recorded now or before
 	InAmount    int64          `json:"in_amount"`
 	OutCount    int64          `json:"out_count"`
 	OutAmount   int64          `json:"out_amount"`
 	Deliveries  int64          `json:"deliveries"`
-	FirstRows   []importedRow  `json:"first_rows"`  // the first rows as they were understood
+	FirstRows   []importedRow  `json:"first_rows"`  // the first rows as they were read
 	Skipped     []skipped      `json:"skipped"`     // lines that are no transactions: totals, titles
-	Rejects     *string        `json:"rejects"`     // the reject file; null: there is none
+	Rejects     *string        `json:"rejects"`     // the reject file; null: none
 	Differences []difference   `json:"differences"` // where the file doesn't agree with itself
 	ImportID    *int64         `json:"import_id"`   // for --undo; null: nothing was recorded
-	Reasons     []rejectReason `json:"reasons"`     // why, the most frequent first
+	Reasons     []rejectReason `json:"reasons"`     // of the rejects, the most frequent first
 	Error       *string        `json:"error"`       // why the file could not be read to its end
 }
 
@@ -85,8 +85,8 @@ type importedRow struct {
 	Outcome inbound.Outcome `json:"outcome"`
 }
 
-// skipped is a reason why lines are no transactions, with their count and the
-// first of them.
+// skipped is a reason why lines are no transactions, with the number of these lines and
+// the first of them.
 type skipped struct {
 	Reason string `json:"reason"`
 	Lines  int64  `json:"lines"`
@@ -248,10 +248,10 @@ type rejectReason struct {
 	Rows   int64  `json:"rows"`
 }
 
-// rejects is the file for rows that can't be recorded. The first such row creates
-// it.
+// rejects is the file for rows that can't be recorded. It is created for the first of
+// them.
 type rejects struct {
-	path, made string // path is empty where no file is wanted; made is the path once the file is created
+	path, made string // path is empty if no file is wanted; made is empty until the file is created
 	file       *os.File
 	csv        *csv.Writer
 }

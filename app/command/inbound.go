@@ -117,7 +117,7 @@ func printEvents(w io.Writer, none string, events []api.InboundEventJSON) {
 		">EVENT|RECEIVED|SOURCE|>RECORDED|>DUPLICATES|>UNASSIGNED|>CONFLICTS|>REJECTED|OPEN", rows)
 }
 
-// openReasons are the reasons of the first open items, for one cell.
+// openReasons returns the reasons of the first open items, for one cell.
 func openReasons(e api.InboundEventJSON) string {
 	var parts []string
 	for _, i := range e.Items {
@@ -165,7 +165,7 @@ func showEvent(c *cli.Context, s *session.Session, id int64) error {
 	})
 }
 
-// mayBeRepeats counts those that may be repeats, at the end of a list; empty for none.
+// mayBeRepeats returns the number of possible repeats, for the end of a list; empty for 0.
 func mayBeRepeats(n int) string {
 	if n == 0 {
 		return ""

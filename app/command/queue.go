@@ -70,8 +70,8 @@ func resendFailed(c *cli.Context, s *session.Session) (err error) {
 	return printResent(c, r, err)
 }
 
-// printResent prints what is queued and what was refused. A refused record makes
-// the exit code that of a conflict.
+// printResent prints the queued deliveries and the refused records. If a record was
+// refused, the exit code is that of a conflict.
 func printResent(c *cli.Context, r delivery.ResendResult, err error) error {
 	if err != nil {
 		return err
@@ -105,8 +105,7 @@ func printResent(c *cli.Context, r delivery.ResendResult, err error) error {
 	return err
 }
 
-// pendingJSON is a pending delivery. Fields that the history has too have the same
-// names.
+// pendingJSON is a pending delivery. The history has the same names for the same fields.
 type pendingJSON struct {
 	DeliveryID    string        `json:"delivery_id"`
 	MessageID     string        `json:"message_id"` // webhook-id
@@ -164,8 +163,8 @@ func listPending(c *cli.Context, s *session.Session) error {
 	})
 }
 
-// sendNow makes the named deliveries due, or those that wait for --webhook-id. One
-// that is refused keeps nothing else back.
+// sendNow makes the named deliveries due, or all waiting retries to --webhook-id. If one is
+// refused, the rest are made due all the same.
 func sendNow(c *cli.Context, s *session.Session) error {
 	if c.IsSet("webhook-id") {
 		if err := terminal.NoArguments(c); err != nil {

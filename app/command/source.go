@@ -106,7 +106,7 @@ func addSource(c *cli.Context, s *session.Session) error {
 	return showSource(c, s, src, "was added", secret == "")
 }
 
-// nextStep is where the next step of a set-up text begins, which gets its own line.
+// nextStep matches the start of the next step in a set-up text. Each step gets its own line.
 var nextStep = regexp.MustCompile(` (\d\. )`)
 
 func sourceOptions(c *cli.Context) (inbound.SourceOptions, error) {
@@ -117,12 +117,12 @@ func sourceOptions(c *cli.Context) (inbound.SourceOptions, error) {
 	}, err
 }
 
-// mapFlag reads the pairs of --map, paths by fields.
+// mapFlag reads the pairs of --map: a path for each field.
 func mapFlag(c *cli.Context) (map[string]string, error) {
 	fields := map[string]string{}
 	var pairs []string
 	for _, part := range c.StringSlice("map") {
-		// The library cuts values at commas, which a column's name may have.
+		// The library cuts values at commas, but a column's name may have commas.
 		if n := len(pairs); n > 0 && !strings.Contains(part, "=") {
 			pairs[n-1] += "," + part
 			continue
@@ -155,7 +155,7 @@ func auths() (list []inbound.Auth) {
 	return slices.Compact(slices.Sorted(slices.Values(list)))
 }
 
-// authChoices says between which methods there is a choice, and for which kinds.
+// authChoices returns the kinds that have several methods of authentication, with the methods.
 func authChoices() string {
 	var choices []string
 	for i, kind := range provider.Kinds {
@@ -168,8 +168,8 @@ func authChoices() string {
 	return strings.Join(choices, ", ")
 }
 
-// showSource shows a source after a change; did says what was done. A secret that
-// the caller gave is not printed.
+// showSource prints a source after a change; did says what was done. A secret that the
+// user gave isn't printed.
 func showSource(c *cli.Context, s *session.Session, src inbound.Source, did string, generated bool) error {
 	base, err := s.Store.BaseURL(c.Context)
 	if err != nil {
@@ -335,8 +335,8 @@ func catchUpSource(c *cli.Context, s *session.Session, id int64) error {
 		id, r.Pages, r.Recorded, r.Duplicates, r.Unassigned, r.Conflicts, r.Rejected)
 }
 
-// lastPoll says when the list of a source was last read to its end, and the
-// error since then. A source without an API key has "-".
+// lastPoll returns when the list of a source was last read to its end, and the error since
+// then. For a source without an API key it returns "-".
 func lastPoll(src inbound.SourceHealth, at *string) string {
 	switch {
 	case src.APIKey == "":

@@ -113,7 +113,7 @@ func encodeStream(s *session.Session, st stream.Stream) api.StreamJSON {
 	return api.EncodeStream(st, s.Services.Ledger.Zone(), app.English)
 }
 
-// brokerCredentials reads --username and --password-file; nil where neither is given.
+// brokerCredentials reads --username and --password-file; nil if neither is given.
 func brokerCredentials(c *cli.Context) (*stream.BrokerCredentials, error) {
 	if !c.IsSet("username") && !c.IsSet("password-file") {
 		return nil, nil

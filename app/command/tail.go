@@ -67,7 +67,7 @@ type tailing struct {
 	c      *cli.Context
 	s      *session.Session
 	filter app.TransactionFilter
-	since  int64 // everything up to this id is printed
+	since  int64 // all transactions up to this id are printed
 }
 
 // last prints the last n transactions.
@@ -91,7 +91,7 @@ func (t *tailing) last(ctx context.Context, n int) error {
 	return t.print(ctx, list, false)
 }
 
-// follow prints what any process records, until ctx is done.
+// follow prints the transactions that any process records, until ctx is done.
 func (t *tailing) follow(ctx context.Context) error {
 	tick := time.NewTicker(tailInterval)
 	defer tick.Stop()
@@ -176,7 +176,7 @@ func (t *tailing) line(out *bytes.Buffer, one app.Transaction, deliveries []deli
 	return nil
 }
 
-// accountTail is the last four digits of an account number, by which people know
+// accountTail returns the last four characters of an account number, by which people know
 // their accounts.
 func accountTail(number string) string {
 	runes := []rune(terminal.OneLine(number))

@@ -119,7 +119,7 @@ func listTransactions(c *cli.Context, s *session.Session) error {
 			terminal.More(c, len(page.Rows), page.Total)
 		},
 	}
-	if coded { // else the account had no code patterns
+	if coded { // false: the account had no code patterns
 		table.Columns += "|CODE"
 	}
 	return terminal.List(c, err, page.Rows, table, func(t app.Transaction) (api.TransactionJSON, []string) {

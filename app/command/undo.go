@@ -19,7 +19,7 @@ type importJSON struct {
 	ID         int64   `json:"id"`
 	File       string  `json:"file"`
 	ImportedAt string  `json:"imported_at"`
-	InCount    int64   `json:"in_count"` // of the recorded transactions, also if they were taken back
+	InCount    int64   `json:"in_count"` // of the recorded transactions, also if they were removed again
 	InAmount   int64   `json:"in_amount"`
 	OutCount   int64   `json:"out_count"`
 	OutAmount  int64   `json:"out_amount"`
@@ -57,15 +57,15 @@ type undoneJSON struct {
 	OutAmount  int64    `json:"out_amount"`
 	From       *string  `json:"from"` // date of the first removed transaction
 	To         *string  `json:"to"`
-	Told       []string `json:"told"` // transactions that stay: a shop was told of them, or may be
+	Told       []string `json:"told"` // transactions that stay: a shop was notified of them, or may be
 	ToldCount  int64    `json:"told_count"`
-	Named      []string `json:"named"` // transactions that stay: a provider or a person recorded them too
+	Named      []string `json:"named"` // transactions that stay: a provider, a person or another file has them too
 	NamedCount int64    `json:"named_count"`
-	Closed     int64    `json:"closed_count,omitempty"` // transactions that stay: they stand in a closed book
+	Closed     int64    `json:"closed_count,omitempty"` // transactions that stay: they are in a closed book
 }
 
-// undoImport takes an import back. It shows first what will be removed; with
-// --dry-run it does nothing else.
+// undoImport undoes an import. It first shows what will be removed; with --dry-run it does
+// nothing else.
 func undoImport(c *cli.Context, s *session.Session) error {
 	if err := terminal.NoArguments(c); err != nil {
 		return err

@@ -80,7 +80,7 @@ type userJSON struct {
 	Role         access.Role `json:"role"`
 	CreatedAt    string      `json:"created_at"`
 	LastSignInAt *string     `json:"last_sign_in_at"`
-	// BankAccountIDs are those that the user is limited to; null: the user sees all.
+	// BankAccountIDs are the bank accounts that the user is limited to; null: the user sees all.
 	BankAccountIDs  []int64 `json:"bank_account_ids"`
 	ReceivingNumber string  `json:"receiving_number,omitempty"`
 }
@@ -94,7 +94,7 @@ func encodeUser(s *session.Session, u access.User) userJSON {
 	return v
 }
 
-// newPassword is the password of --password-file, or a generated one, which is given twice.
+// newPassword returns the password of --password-file, or a generated one as both results.
 func newPassword(c *cli.Context) (secret, generated string, err error) {
 	if secret, err = terminal.ReadSecretFile(c, c.String("password-file")); err != nil || secret != "" {
 		return secret, "", err
@@ -103,8 +103,8 @@ func newPassword(c *cli.Context) (secret, generated string, err error) {
 	return generated, generated, nil
 }
 
-// openSetUp prints the link that serve prints when it starts on a terminal, with a new token:
-// the earlier link ends.
+// openSetUp prints the link that serve prints when it starts on a terminal. It makes a new
+// token, and the earlier link no longer works.
 func openSetUp(c *cli.Context, s *session.Session) error {
 	token, err := s.Services.Access.OpenSetUp(c.Context, s.Now)
 	if err != nil {
@@ -146,8 +146,8 @@ func createUser(c *cli.Context, s *session.Session, name string) error {
 	return showPassword(c, s, u, "was created", generated)
 }
 
-// showPassword shows a user after a change, and a generated password this once; empty:
-// it was entered. did says what was done.
+// showPassword prints a user after a change, and a generated password, which is printed only
+// once; empty: the user entered it. did says what was done.
 func showPassword(c *cli.Context, s *session.Session, u access.User, did, generated string) error {
 	v := struct {
 		userJSON
@@ -250,7 +250,7 @@ func ofUser(name, usage string, action func(*cli.Context, *session.Session, acce
 	}
 }
 
-// withUser is for a command whose one argument is the name of a user of the account.
+// withUser wraps an action of a command whose one argument is the name of a user of the account.
 func withUser(action func(c *cli.Context, s *session.Session, u access.User) error) cli.ActionFunc {
 	return session.WithArgument("the name of a user", func(c *cli.Context, s *session.Session, name string) error {
 		users, err := s.Services.Access.Users(c.Context, s.Account)

@@ -42,8 +42,8 @@ func verifyCommand() *cli.Command {
 	}
 }
 
-// verifySignature checks the signature of a call. Without a session it knows only
-// what the flags say; with one also the secrets and deliveries of the account.
+// verifySignature checks the signature of a call. Without a session it has only the flags;
+// with a session it has also the secrets and deliveries of the account.
 func verifySignature(c *cli.Context, s *session.Session) (err error) {
 	claim := verify.Claim{Signature: c.String("signature"), MessageID: c.String("message-id"), Timestamp: c.String("timestamp")}
 	claim.DeliveryID = c.Int64("delivery-id")

@@ -18,8 +18,8 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// webhookFlags are flags of webhook create and webhook update. What a webhook gets counts for
-// transactions that are recorded afterwards. all and none say what it is without them.
+// webhookFlags are flags of webhook create and webhook update. all and none are the texts for
+// their defaults. A change of a filter counts for transactions that are recorded afterwards.
 func webhookFlags(all, none string) []cli.Flag {
 	return []cli.Flag{
 		&cli.Int64SliceFlag{Name: "bank-account-id", Usage: "only transactions of bank account `ID`; repeat it for several", DefaultText: all},
@@ -126,7 +126,7 @@ func createWebhook(c *cli.Context, s *session.Session) (err error) {
 	})
 }
 
-// warnOf says what is to be said of a webhook that was made or changed.
+// warnOf prints the warning about a webhook that was made or changed, if it has one.
 func warnOf(c *cli.Context, s *session.Session, hook delivery.Webhook) {
 	if warning, err := s.Services.Deliveries.Warning(c.Context, hook); err == nil && warning.EN != "" {
 		fmt.Fprintln(c.App.ErrWriter, strings.TrimSpace(warning.EN))
@@ -249,7 +249,7 @@ func testWebhook(c *cli.Context, s *session.Session, id int64) error {
 	return err
 }
 
-// outcome is the result of an attempt in a few words.
+// outcome describes the result of an attempt in a few words.
 func outcome(a delivery.Attempt) string {
 	switch {
 	case a.Result.OK(), a.Result.StatusCode != 0 && a.Result.Error != delivery.ErrorTimeout:

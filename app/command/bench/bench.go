@@ -1,4 +1,4 @@
-// Package bench measures what a machine can take, with a baoco serve of its own.
+// Package bench measures how much a machine can do, with a baoco serve of its own.
 // The bench itself plays the provider and the shops over HTTP.
 package bench
 
@@ -46,16 +46,16 @@ func Command() *cli.Command {
 
 type bench struct {
 	duration time.Duration
-	dir      string // is removed afterwards
+	dir      string // it is removed at the end
 	receiver *receiver
 	runs     int // so far
 	report   *report
 }
 
 const (
-	hangingWebhooks = delivery.MaxWebhooks - 1 // beside one that answers: as many as an account may have
+	hangingWebhooks = delivery.MaxWebhooks - 1 // with the one that answers they are as many as an account may have
 	connections     = 64                       // callers at saturation
-	latencyRate     = 50                       // calls a second where latency is measured
+	latencyRate     = 50                       // calls a second while latency is measured
 )
 
 func run(c *cli.Context) (err error) {
@@ -71,7 +71,7 @@ func run(c *cli.Context) (err error) {
 		return terminal.Exit(terminal.ExitDatabase, err)
 	}
 	defer os.RemoveAll(b.dir)
-	defer debug.SetGCPercent(debug.SetGCPercent(400)) // collecting garbage here would be measured as the server's
+	defer debug.SetGCPercent(debug.SetGCPercent(400)) // garbage collection in this process would slow the server down
 	if b.receiver, err = openReceiver(b.dir, secure); err != nil {
 		return err
 	}
@@ -120,15 +120,15 @@ func (b *bench) measure(ctx context.Context, progress io.Writer) error {
 	return nil
 }
 
-// serving measures a server with a webhook that answers and so many that never do and
-// get the same transactions. It gives the result of the last load, and the server, which
-// has ended.
+// serving measures a server with one webhook that answers, and with hanging webhooks that
+// get the same transactions and never answer. It returns the result of the last load, and
+// the server, which has ended.
 func (b *bench) serving(ctx context.Context, hanging int, loads ...load) (r result, s *server, err error) {
 	if s, err = b.serve(ctx, hanging); err != nil {
 		return r, nil, err
 	}
 	defer s.kill()
-	time.Sleep(100 * time.Millisecond) // the rest of the server's start
+	time.Sleep(100 * time.Millisecond) // the server may still be starting
 	s.idleMB = s.memory("VmRSS")
 	for _, l := range loads {
 		l.url, l.secret = s.url, s.secret
@@ -144,8 +144,8 @@ func (b *bench) serving(ctx context.Context, hanging int, loads ...load) (r resu
 // lost. It is longer than the wait before a second attempt.
 const patience = 20 * time.Second
 
-// load posts a load, waits until every accepted transaction has arrived, or none
-// has for longer than patience, and counts what went wrong.
+// load posts a load, waits until every accepted transaction has arrived, or none has arrived
+// for longer than patience, and counts the errors.
 func (b *bench) load(ctx context.Context, l load) (r result, err error) {
 	b.runs++
 	l.run = b.runs
@@ -172,8 +172,8 @@ func (b *bench) load(ctx context.Context, l load) (r result, err error) {
 // accountNumber is the bank account that all transactions are on.
 const accountNumber = "19354957"
 
-// serve starts a server on a new database, with a webhook that answers and so many
-// that hang.
+// serve starts a server on a new database, with one webhook that answers and the given
+// number of webhooks that hang.
 func (b *bench) serve(ctx context.Context, hanging int) (s *server, err error) {
 	const account = app.DefaultAccountID
 	db, now := filepath.Join(b.dir, fmt.Sprintf("bench-%d.db", b.runs)), time.Now()

@@ -17,25 +17,25 @@ import (
 	"baoco/app"
 )
 
-// load is what the provider is to do: to post numbered transactions in the
-// native format, one a call.
+// load is what the provider will post: numbered transactions in the native format, one
+// per call.
 type load struct {
 	url         string
 	secret      string
 	run         int
 	connections int     // callers, each with one call at a time, as fast as they can
-	rate        float64 // and so many calls a second at their scheduled times, however long the answers take
+	rate        float64 // further calls a second, at scheduled times: they don't wait for answers
 	duration    time.Duration
 }
 
 type result struct {
 	count      int             // calls
 	failed     map[int]string  // why calls weren't accepted, by their numbers
-	first, end time.Time       // when the first call began, and the last answer was in
-	took       []time.Duration // from a call's start to the shop, for each transaction that arrived
+	first, end time.Time       // when the first call began, and when the last answer was read
+	took       []time.Duration // from a call's start to the arrival at the shop, for each transaction that arrived
 	last       time.Time       // when the last one arrived
 	duplicates int
-	lost       int   // accepted, and never arrived
+	lost       int   // transactions that were accepted and never arrived
 	hanging    int64 // requests that hang at the end
 	handshakes int64 // of TLS, with the shops
 }
@@ -80,7 +80,7 @@ func generate(ctx context.Context, l load) (result, error) {
 func keepAlive(idle int) *http.Transport {
 	return &http.Transport{
 		MaxIdleConns: idle, MaxIdleConnsPerHost: idle, DisableCompression: true, ResponseHeaderTimeout: 30 * time.Second,
-		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, // the relay's shops are of this process
+		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, // the relay's shops are in this process
 	}
 }
 
@@ -104,10 +104,10 @@ func post(transport *http.Transport, url, secret string, body []byte) error {
 	return nil
 }
 
-// mark is where the receiver finds the run, the number and the time of a call.
+// mark is the text before the run, the number and the time of a call in a body.
 const mark = `"content":"T`
 
-// body is transaction n of a run, whose call begins now.
+// body returns the body of a call that begins now, with transaction n of a run.
 func body(run, n int, now time.Time) []byte {
 	return fmt.Appendf(nil, `{"transactions":[{"id":"B%d-%08d","gateway":"ACB","transactionDate":"%s",`+
 		`"transactionNumber":"B%d-%08d","accountNumber":"%s",`+mark+
@@ -115,12 +115,11 @@ func body(run, n int, now time.Time) []byte {
 		run, n, now.UTC().Format(app.TimeLayout), run, n, accountNumber, run, n, now.UnixNano(), n)
 }
 
-// receiver plays the shops: one answers at once, the others never do. It is the
-// relay too.
+// receiver plays the shops: one answers at once, the rest never answer. It is the relay too.
 type receiver struct {
 	urls       []string // of the relay, then one for each webhook, since attempts to one host are limited
 	server     *http.Server
-	hanging    atomic.Int64 // requests
+	hanging    atomic.Int64 // requests that hang now
 	handshakes atomic.Int64 // of TLS
 
 	mu    sync.Mutex
@@ -130,8 +129,8 @@ type receiver struct {
 	last  time.Time
 }
 
-// openReceiver opens the relay over plain HTTP, and the shops, over TLS where they are
-// secure: their certificate is left in dir.
+// openReceiver opens the relay over plain HTTP, and the shops, with TLS if secure. Their
+// certificate is written into dir.
 func openReceiver(dir string, secure bool) (r *receiver, err error) {
 	mux, config := http.NewServeMux(), (*tls.Config)(nil)
 	r = &receiver{server: &http.Server{Handler: mux}}
@@ -159,8 +158,8 @@ func openReceiver(dir string, secure bool) (r *receiver, err error) {
 	return r, nil
 }
 
-// answer is the shop that answers. It searches bytes, because reading JSON would
-// cost the machine more than what is measured.
+// answer is the shop that answers. It searches the bytes, because reading JSON would cost
+// more than the measured work.
 func (r *receiver) answer(w http.ResponseWriter, request *http.Request) {
 	at := time.Now()
 	read, _ := io.ReadAll(http.MaxBytesReader(w, request.Body, 1<<20))
@@ -172,7 +171,7 @@ func (r *receiver) answer(w http.ResponseWriter, request *http.Request) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if err != nil || run != r.run {
-		return // it came late
+		return // it is from an earlier run
 	}
 	r.calls++
 	if _, again := r.took[n]; !again {
@@ -215,9 +214,9 @@ func (r *receiver) report(to *result) {
 	}
 }
 
-// relay is what the relay limit is measured with: it answers a call at once and
-// forwards its body to target, without storage, signature or retry. The
-// difference between baoco and the relay is what baoco's promises cost.
+// relay is a handler for the measurement of the relay limit: it answers a call at once and
+// forwards its body to target, without storage, signature or retry. The difference between
+// baoco and the relay is the cost of baoco's promises.
 func relay(target string) http.HandlerFunc {
 	queue, transport := make(chan []byte, 1<<20), keepAlive(connections)
 	for range connections {

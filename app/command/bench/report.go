@@ -11,7 +11,7 @@ import (
 	"baoco/app/command/terminal"
 )
 
-// report is what baoco bench prints. What this machine doesn't tell is null.
+// report is the output of baoco bench. Values that this machine doesn't report are null.
 type report struct {
 	Machine   string    `json:"machine"`
 	DurationS float64   `json:"duration_s"`
@@ -26,17 +26,17 @@ type report struct {
 	} `json:"memory"`
 	FailedCalls int            `json:"failed_calls"`
 	Errors      map[string]int `json:"errors"` // of the failed calls
-	Lost        int            `json:"lost"`   // accepted, and never arrived
+	Lost        int            `json:"lost"`   // transactions that were accepted and never arrived
 	Duplicates  int            `json:"duplicates"`
 }
 
-// passed is what passes when the callers call as fast as they can.
+// passed is the throughput when the callers call as fast as they can.
 type passed struct {
 	Transactions  int     `json:"transactions"`
 	AcceptedPerS  float64 `json:"accepted_per_s"`
-	DeliveredPerS float64 `json:"delivered_per_s"` // until the last arrival: what was put off counts
+	DeliveredPerS float64 `json:"delivered_per_s"` // until the last arrival, so late deliveries count
 	Handshakes    int64   `json:"tls_handshakes"`
-	CPUMicros     int64   `json:"cpu_per_delivery_us,omitempty"` // of the server; the relay is no process of its own
+	CPUMicros     int64   `json:"cpu_per_delivery_us,omitempty"` // of the server; 0 for the relay, which has no process of its own
 }
 
 // latency is the time from the start of a provider's call to the

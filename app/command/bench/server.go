@@ -25,19 +25,19 @@ import (
 	"baoco/app/inbound"
 )
 
-// server is a baoco serve in a process of its own, so that its memory can be told
-// from that of the callers and shops.
+// server is a baoco serve in a process of its own, so that its memory is measured without
+// the memory of the callers and shops.
 type server struct {
 	cmd    *exec.Cmd
 	url    string // of its source
 	secret string
 
-	idleMB, mostMB *float64      // memory before the loads, and at most
+	idleMB, mostMB *float64      // memory before the loads, and the greatest
 	cpu            time.Duration // of all cores, from its start to its end
 }
 
-// startServer serves db at a free port, and trusts the certificate beside it. The process
-// ends with ctx.
+// startServer starts a server on db at a free port, which trusts the certificate beside db.
+// The process ends when ctx is done.
 func startServer(ctx context.Context, db string, source inbound.Source) (*server, error) {
 	executable, err := os.Executable()
 	if err != nil {
@@ -68,10 +68,10 @@ func startServer(ctx context.Context, db string, source inbound.Source) (*server
 	return nil, fmt.Errorf("serve did not come up%s", &log)
 }
 
-// certificateIn is the file of the shops' certificate; there is none where they speak plain HTTP.
+// certificateIn returns the path of the shops' certificate; with plain HTTP the file doesn't exist.
 func certificateIn(dir string) string { return filepath.Join(dir, "shops.pem") }
 
-// certify makes the certificate of the shops, in a file for servers to trust.
+// certify makes the certificate of the shops, and writes it to the file that servers trust.
 func certify(dir string, now time.Time) (*tls.Config, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -87,8 +87,7 @@ func certify(dir string, now time.Time) (*tls.Config, error) {
 		os.WriteFile(certificateIn(dir), pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600)
 }
 
-// memory reads a value of the process, in MB; nil where the system doesn't tell it,
-// as only Linux does.
+// memory reads a value of the process's memory, in MB; nil: the system isn't Linux.
 func (s *server) memory(name string) *float64 {
 	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.cmd.Process.Pid))
 	_, value, _ := strings.Cut(string(status), name+":")
@@ -101,7 +100,7 @@ func (s *server) memory(name string) *float64 {
 	return &mb
 }
 
-// kill ends the server at once: requests that hang would hold a clean stop.
+// kill ends the server at once: hanging requests would delay a clean stop.
 func (s *server) kill() {
 	_ = s.cmd.Process.Kill()
 	_ = s.cmd.Wait()

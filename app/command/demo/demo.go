@@ -1,5 +1,5 @@
-// Package demo shows everything at work on a throw-away database. It plays the
-// provider and the shop over HTTP.
+// Package demo shows baoco at work on a throw-away database. It plays the provider and
+// the shop over HTTP.
 package demo
 
 import (
@@ -24,8 +24,8 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// schedule is the waits before the attempts. They are shorter than those of
-// serve, so that a person can watch a retry.
+// schedule has the waits before the attempts. They are shorter than those of serve, so
+// that a user can watch a retry.
 var schedule = []time.Duration{0, time.Second, 2 * time.Second, 3 * time.Second, 4 * time.Second, 5 * time.Second}
 
 // Command is baoco demo.
@@ -86,7 +86,7 @@ func run(c *cli.Context) error {
 
 type demo struct {
 	out      io.Writer
-	lang     app.Lang // of what it says; empty: English
+	lang     app.Lang // of the output; empty: English
 	db       string
 	store    *sqlitestore.Store
 	server   *serve.Server
@@ -95,8 +95,8 @@ type demo struct {
 	source   inbound.Source
 	apiKey   string
 	trade    *trade
-	banks    []app.BankAccount // as those of trade
-	user     access.User       // who looks around, with password
+	banks    []app.BankAccount // in the order of the variable banks
+	user     access.User       // for a look around, with password
 	password string
 	first    inbound.Incoming // of the story
 	calls    int              // of SePay, after the story
@@ -125,7 +125,7 @@ func (d *demo) open(ctx context.Context, listen string) (err error) {
 	return nil
 }
 
-// freeAddress is address, or a free port of its host if the port is taken.
+// freeAddress returns address, or a free port of its host if the port is taken.
 func freeAddress(address string) string {
 	l, err := net.Listen("tcp", address)
 	if err != nil {
@@ -155,7 +155,7 @@ func (d *demo) addUser(ctx context.Context) (err error) {
 	return err
 }
 
-// printVisit makes a counter link, and says how to look around.
+// printVisit makes a counter link, and prints how to look around.
 func (d *demo) printVisit(ctx context.Context, every time.Duration) error {
 	counter, token, err := d.server.Services.Payments.CreateCounterLink(ctx, app.DefaultAccountID,
 		payment.CounterLinkCreate{Name: "Quầy 1", ShowsTotal: true}, time.Now())

@@ -21,8 +21,8 @@ import (
 // pastDays is how many days the shop traded before it began with baoco.
 const pastDays = 60
 
-// past imports a statement of both bank accounts, as a merchant does who begins
-// with baoco. No webhook gets these transactions.
+// past imports a statement of both bank accounts, like a shop that begins with baoco. No
+// webhook gets these transactions.
 func (d *demo) past(ctx context.Context) error {
 	now, payments := time.Now(), d.trade.past
 	path := filepath.Join(filepath.Dir(d.db), "statement.csv")

@@ -20,7 +20,7 @@ import (
 	"baoco/app/paymentcode"
 )
 
-// check prints a line of the story, and notes it if it isn't true.
+// check prints a line of the story. If it isn't true, it adds the line to failures.
 func (d *demo) check(truth bool, en, vi string, args ...any) {
 	mark := "✓"
 	line := d.inLang(en, vi, args...)
@@ -208,7 +208,7 @@ func (d *demo) refusals() {
 		"cửa hàng nhận %d và %d lần gọi, không hơn một lần nào", shops, ledgers)
 }
 
-// number reads a number of the API's overview; -1 means that it could not be read.
+// number reads a number from the API's overview; -1: it could not be read.
 func (d *demo) number(name string) int64 {
 	request, err := http.NewRequest(http.MethodGet, d.base+"/api/v1/analytics/overview", nil)
 	if err != nil {
@@ -237,7 +237,7 @@ func (d *demo) numbers() {
 	}
 }
 
-// waitUntil looks for about 8 seconds.
+// waitUntil waits for about 8 seconds until truth returns true, and reports whether it did.
 func waitUntil(ctx context.Context, truth func() bool) bool {
 	for range 800 {
 		if truth() {

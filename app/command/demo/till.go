@@ -13,15 +13,15 @@ import (
 
 type request struct {
 	amount    int64
-	bill      bool // of the user's shift
+	bill      bool // it belongs to the user's shift
 	reference string
 	age       time.Duration // how long ago it was made
 	expires   time.Duration
-	paid      int64 // under its code; 0: nothing
+	paid      int64 // with its code; 0: nothing
 }
 
-// takeMoney has the shop ask for money: a shift that is closed, payment requests of every
-// fate, and bills that wait at the till, for one of which money has come without its code.
+// takeMoney makes a closed shift, payment requests that are paid, overpaid or expired, and
+// two open bills at the till. For one of the bills money has come without its code.
 func (d *demo) takeMoney(ctx context.Context) error {
 	shift := request{bill: true, age: 10 * time.Minute, expires: payment.BillExpiry}
 	for _, b := range [][2]int64{{85_000, 85_000}, {120_000, 120_000}, {150_000, 170_000}} {
@@ -81,7 +81,7 @@ func (d *demo) closeShift(ctx context.Context) error {
 		payment.ShiftCount{Cash: &cash, Note: "Ca sáng, đã nộp tiền mặt cho chị Hoa"}, time.Now())
 }
 
-// matchByHand has somebody transfer without the code, and the shop match it.
+// matchByHand makes a transfer without the code, and matches it by hand.
 func (d *demo) matchByHand(ctx context.Context) error {
 	services := d.server.Services
 	made, err := d.ask(ctx, request{amount: 240_000, reference: "Đơn 1043", expires: 24 * time.Hour})
@@ -97,9 +97,9 @@ func (d *demo) matchByHand(ctx context.Context) error {
 	return err
 }
 
-// live makes a payment about every so often, until ctx is done. Every fourth
-// time the shop pays, else a customer does. The ledger fails at first for a third
-// of the shop's payments, so that the history shows retries.
+// live makes payments, one about every interval, until ctx is done. Every fourth one is
+// by the shop, the rest are by customers. The ledger fails at first for a third of the
+// shop's payments, so that the history shows retries.
 func (d *demo) live(ctx context.Context, every time.Duration) {
 	d.trade.order = storyOrder
 	for n := 1; ; n++ {

@@ -27,13 +27,13 @@ type transfer struct {
 	content   string
 }
 
-// trade makes up what a small shop takes and pays. It makes the same payments
-// every time; only the days differ.
+// trade invents the payments of a small shop, in and out. They are the same in each run;
+// only the days differ.
 type trade struct {
 	random   *rand.Rand
-	order    int // number of the latest
+	order    int // the number of the latest order
 	balances []int64
-	past     []transfer // what is over at the beginning
+	past     []transfer // from before the demo
 }
 
 const storyOrder = 10293
@@ -44,7 +44,7 @@ func newTrade(now time.Time) *trade {
 	return t
 }
 
-// book counts a transfer in the balance of its bank account, and gives that.
+// book adds a transfer to the balance of its bank account, and returns the new balance.
 func (t *trade) book(p transfer) int64 {
 	if p.direction == app.Out {
 		p.amount = -p.amount
@@ -53,7 +53,7 @@ func (t *trade) book(p transfer) int64 {
 	return t.balances[p.bank]
 }
 
-// incoming is a transfer of now as a provider names it.
+// incoming returns a transfer of now in the form of a provider.
 func (t *trade) incoming(p transfer, number string) inbound.Incoming {
 	return inbound.Incoming{Gateway: banks[p.bank].gateway, AccountNumber: banks[p.bank].number, Number: number,
 		Type: p.direction, Amount: p.amount, Content: p.content, Balance: t.book(p)}
@@ -62,7 +62,7 @@ func (t *trade) incoming(p transfer, number string) inbound.Incoming {
 // customersOf is how many customers pay by transfer on a weekday, Sunday first.
 var customersOf = [7]int{9, 4, 5, 5, 6, 8, 11}
 
-// day makes the payments of the day that begins at start, in no order.
+// day makes the payments of the day that begins at start, unsorted.
 func (t *trade) day(start time.Time) (list []transfer) {
 	add := func(p transfer) {
 		p.at = start.Add(8*time.Hour + time.Duration(t.random.IntN(13*60*60))*time.Second)
@@ -96,7 +96,7 @@ var contents = []string{
 	"{given} gửi tiền hàng ạ", "{plain} dat coc don DH{order}", "Trả nốt tiền đơn DH{order}, cảm ơn shop",
 }
 
-// customer pays for an order, mostly a little, now and then a lot.
+// customer makes the payment of an order: usually a small amount, sometimes a large one.
 func (t *trade) customer() transfer {
 	t.order++
 	name := t.pick(customers)

@@ -1,6 +1,6 @@
-// Package listen brings the transactions of a baoco elsewhere to a program on this machine,
-// which no server can call: it reads them from the stream of server-sent events and calls
-// the program as a webhook would.
+// Package listen calls a program on this machine, which no server can reach, with the
+// transactions of a baoco elsewhere: it reads them from the stream of server-sent events and
+// calls the program like a webhook.
 package listen
 
 import (
@@ -40,7 +40,7 @@ func Command() *cli.Command {
 			&cli.StringFlag{Name: "api-key-file", Usage: "`FILE` with the API key; - is standard input", DefaultText: "BAOCO_API_KEY"},
 			&cli.BoolFlag{Name: "new", Usage: "only what is recorded from now on, also where this directory has listened before"},
 			terminal.OutputFlag,
-			// Every command takes these. Here they mean nothing, so that the help leaves them out.
+			// Every command has these flags. This one doesn't use them, so the help leaves them out.
 			&cli.StringFlag{Name: "db", Hidden: true},
 			&cli.StringFlag{Name: "account", Hidden: true},
 		},
@@ -65,7 +65,7 @@ type listener struct {
 	key     string
 	as      delivery.Outgoing // how the program is called
 	memory  *memory
-	client  *http.Client // of the server
+	client  *http.Client // for the server
 	sender  *courier.Sender
 	missing []string // the ids that the program didn't take
 }
@@ -117,13 +117,13 @@ func address(c *cli.Context, flag string) (string, error) {
 	return u.String(), nil
 }
 
-// The wait before a lost connection is made again doubles from the first to the last.
+// The wait before it connects again doubles from firstWait to lastWait.
 const (
 	firstWait = time.Second
 	lastWait  = 30 * time.Second
 )
 
-// run reads one stream after another, each from where the one before it ended.
+// run reads one stream after another. Each begins where the one before it ended.
 func (l *listener) run(ctx context.Context) error {
 	l.say("%s is called, with the secret %s", l.as.URL, l.as.Secrets.Current)
 	if last := l.memory.Last[l.pair()]; last != 0 {
@@ -155,14 +155,14 @@ func (l *listener) run(ctx context.Context) error {
 	}
 }
 
-// pair names the server and the program in the memory.
+// pair is the key of the server and the program in the memory.
 func (l *listener) pair() string { return l.server + " " + l.as.URL }
 
 func (l *listener) say(format string, args ...any) {
 	fmt.Fprintf(l.c.App.ErrWriter, format+"\n", args...)
 }
 
-// localError is a fault of this machine. Connecting again doesn't mend it.
+// localError is a fault of this machine. To connect again doesn't help.
 type localError struct{ error }
 
 func (l *listener) take(ctx context.Context, e event) error {
@@ -171,7 +171,7 @@ func (l *listener) take(ctx context.Context, e event) error {
 	case "removed":
 		l.say("Taken away, because the import of their file was undone: %s", terminal.OneLine(e.data))
 		return nil
-	case "": // where the stream begins
+	case "": // the begin of the stream
 		if e.id < last {
 			l.say("The newest transaction of %s is %d, but %d was received here: it was restored from an older backup.", l.server, e.id, last)
 		}
@@ -195,8 +195,8 @@ func (l *listener) take(ctx context.Context, e event) error {
 // pauseForProgram is the wait before a program that doesn't listen is called again.
 const pauseForProgram = time.Second
 
-// forward calls the program with a transaction, and prints what it answered. As long as
-// nothing listens at its address the transaction waits.
+// forward calls the program with a transaction, and prints the answer. While nothing listens
+// at the program's address, it waits and tries again.
 func (l *listener) forward(ctx context.Context, e event) error {
 	payload, err := delivery.ParseUnsigned([]byte(e.data))
 	if err != nil {

@@ -13,13 +13,13 @@ import (
 	"baoco/app/delivery"
 )
 
-// memoryFile keeps what a directory has received. Only its owner may read it.
+// memoryFile is the file of a memory. Only its owner may read it.
 const memoryFile = ".baoco-listen.json"
 
 type memory struct {
 	path   string
-	Secret string           `json:"secret"` // that signs the calls
-	Key    string           `json:"key"`    // of calls of the kind sepay
+	Secret string           `json:"secret"` // signs the calls
+	Key    string           `json:"key"`    // the API key in calls of the kind sepay
 	Last   map[string]int64 `json:"last"`   // the id of the last transaction that was received, by the addresses of server and program
 }
 
@@ -48,8 +48,8 @@ func remember(path string) (*memory, error) {
 	return m, m.save("")
 }
 
-// save replaces the file as a whole, so that a crash leaves the old one or the new one. What
-// another command in this directory has received meanwhile stays; own is what this one has.
+// save replaces the whole file, so that a crash leaves the old or the new one. It keeps the
+// ids that other commands in this directory have saved meanwhile; own is this command's pair.
 func (m *memory) save(own string) error {
 	var now memory
 	if data, err := os.ReadFile(m.path); err == nil && json.Unmarshal(data, &now) == nil {

@@ -20,10 +20,10 @@ import (
 const (
 	streamPath = "/api/v1/transactions/stream"
 	maxLine    = 1 << 20          // bytes of a line of the stream, and of the data of an event
-	silence    = 45 * time.Second // of a connection that is lost: the server is heard every 15 seconds
+	silence    = 45 * time.Second // after which a connection is lost: the server sends something every 15 seconds
 )
 
-// newClient waits for the begin of an answer, and for as long as the answer lasts.
+// newClient limits the wait for the begin of an answer, but not how long the answer lasts.
 func newClient() *http.Client {
 	dialer := &net.Dialer{Timeout: 10 * time.Second}
 	return &http.Client{
@@ -33,10 +33,10 @@ func newClient() *http.Client {
 	}
 }
 
-// refusedError is an answer that would be the same the next time.
+// refusedError is an answer that would be the same at the next try.
 type refusedError struct{ error }
 
-// follow reads one stream until it ends, and takes its events.
+// follow reads one stream until it ends, and handles its events.
 func (l *listener) follow(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -46,7 +46,7 @@ func (l *listener) follow(ctx context.Context) error {
 	}
 	request.Header.Set("Authorization", "Bearer "+l.key)
 	request.Header.Set("Accept", "text/event-stream")
-	if last, known := l.memory.Last[l.pair()]; known { // 0: there was no transaction yet
+	if last, known := l.memory.Last[l.pair()]; known { // 0: no transaction was received yet
 		request.Header.Set("Last-Event-ID", strconv.FormatInt(last, 10))
 	}
 	response, err := l.client.Do(request)
@@ -72,7 +72,7 @@ func (l *listener) follow(ctx context.Context) error {
 		} else if !whole {
 			continue
 		}
-		quiet.Stop() // while the program is called
+		quiet.Stop() // the call of the program may take longer
 		if err := l.take(ctx, e); err != nil {
 			return err
 		}
@@ -101,15 +101,15 @@ func refusal(response *http.Response) error {
 	return &refusedError{err}
 }
 
-// event is an event of the stream as its lines say it.
+// event is an event of the stream, as far as its lines are read.
 type event struct {
 	name string
 	id   int64
 	data string
-	seen bool // a line of it
+	seen bool // a line of the event was read
 }
 
-// add reads a line. The event is whole at an empty line after others.
+// add reads a line. An empty line after other lines completes the event.
 func (e *event) add(line string) (whole bool, err error) {
 	field, value, _ := strings.Cut(line, ":")
 	value = strings.TrimPrefix(value, " ")

@@ -1,5 +1,5 @@
-// Package session opens the file for one command, beside a running server or without
-// one, with the use cases over it.
+// Package session opens the database file and its use cases for one command, beside a
+// running server or without one.
 package session
 
 import (
@@ -22,7 +22,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// Session is an open file with the use cases over it, for one command.
+// Session is an open database file with its use cases, for one command.
 type Session struct {
 	Store    *sqlitestore.Store
 	Services *services.All
@@ -30,7 +30,7 @@ type Session struct {
 	Now      time.Time
 }
 
-// Admin wraps an action that works on the file, beside a running server or
+// Admin wraps an action that works on the database file, beside a running server or
 // without one. It never creates the file.
 func Admin(action func(c *cli.Context, s *Session) error) cli.ActionFunc {
 	return func(c *cli.Context) error {
@@ -57,12 +57,12 @@ func Admin(action func(c *cli.Context, s *Session) error) cli.ActionFunc {
 	}
 }
 
-// FencedText says that another server serves what this one served.
+// FencedText returns the warning that another server has taken over from this one.
 func FencedText(epoch string) string {
 	return fmt.Sprintf("Another server took over: %s. What is changed here reaches nobody.", terminal.OneLine(epoch))
 }
 
-// Operating gives a context in which the user of the operating system acts.
+// Operating returns a context with the user of the operating system as the actor.
 func Operating(ctx context.Context, now time.Time) context.Context {
 	name := os.Getenv("USER")
 	if u, err := user.Current(); err == nil {
@@ -79,7 +79,7 @@ func WithoutArguments(action func(c *cli.Context, s *Session) error) cli.ActionF
 	return terminal.WithoutArguments(Admin(action))
 }
 
-// WithArgument is Admin for a command with one argument; what says what that is.
+// WithArgument is Admin for a command with one argument; what describes it.
 func WithArgument(what string, action func(c *cli.Context, s *Session, argument string) error) cli.ActionFunc {
 	return Admin(func(c *cli.Context, s *Session) error {
 		if c.NArg() != 1 {
@@ -89,8 +89,8 @@ func WithArgument(what string, action func(c *cli.Context, s *Session, argument 
 	})
 }
 
-// WithID is Admin for a command whose one argument is the id of a thing; what
-// names such things for a person.
+// WithID is Admin for a command whose one argument is the id of a thing; what is the noun
+// of the thing.
 func WithID(what string, action func(c *cli.Context, s *Session, id int64) error) cli.ActionFunc {
 	return Admin(func(c *cli.Context, s *Session) error {
 		id, err := terminal.IDArgument(c, what)
@@ -101,8 +101,8 @@ func WithID(what string, action func(c *cli.Context, s *Session, id int64) error
 	})
 }
 
-// Plain is a command that takes no arguments and has no flags of its own. line is its name
-// with that of the command above it.
+// Plain returns a command without arguments and without own flags. line is the name of its
+// parent command and its own name.
 func Plain(line, usage string, action func(c *cli.Context, s *Session) error) *cli.Command {
 	_, name, _ := strings.Cut(line, " ")
 	return &cli.Command{Name: name, Usage: usage, Description: terminal.Example("baoco " + line), Flags: terminal.AdminFlags(),
@@ -119,8 +119,8 @@ func Of(line, usage, what string, action func(c *cli.Context, s *Session, id int
 // Ending ends a thing of an account.
 type Ending func(ctx context.Context, account, id int64, now time.Time) error
 
-// End is an action that ends something. It reports the state and, on stderr, the sentence,
-// which has a verb for the id.
+// End returns an action that ends a thing. It reports the state and, on stderr, the
+// sentence, a format with one verb for the id.
 func End(end func(*services.All) Ending, state, sentence string) func(c *cli.Context, s *Session, id int64) error {
 	return func(c *cli.Context, s *Session, id int64) error {
 		err := end(s.Services)(c.Context, s.Account, id, s.Now)
@@ -128,7 +128,7 @@ func End(end func(*services.All) Ending, state, sentence string) func(c *cli.Con
 	}
 }
 
-// SayMigrating says on w that a file of an older version is migrated.
+// SayMigrating returns a function that prints on w that an older file is migrated.
 func SayMigrating(w io.Writer) func(sqlitestore.Migration) {
 	return func(m sqlitestore.Migration) {
 		fmt.Fprintf(w, "Bringing the database from schema %d to %d. A copy of it as it was: %s\n", m.From, m.To, m.Kept)
@@ -141,7 +141,7 @@ type StateJSON struct {
 	State string `json:"state"`
 }
 
-// Given is the value of a flag; nil where the flag isn't given.
+// Given returns the value of a flag; nil if it isn't given.
 func Given[T any](c *cli.Context, flag string, value func(flag string) T) *T {
 	if !c.IsSet(flag) {
 		return nil
@@ -149,7 +149,7 @@ func Given[T any](c *cli.Context, flag string, value func(flag string) T) *T {
 	return new(value(flag))
 }
 
-// OnAccount is the flag that a suggested command needs for an account.
+// OnAccount returns the flag --account that a suggested command needs for an account.
 func OnAccount(id int64) string {
 	if id == app.DefaultAccountID {
 		return ""

@@ -9,8 +9,8 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// This file bends the command line library: flags may follow arguments, errors
-// of use are one line on stderr, and an environment variable holds for one run.
+// This file adapts the command line library: flags may follow arguments, errors of
+// use are one line on stderr, and an environment variable counts for one run only.
 
 // flagsFirst moves the flags of a command line before its arguments, because the
 // library stops reading flags at the first argument. Words after "--" are
@@ -25,7 +25,7 @@ func flagsFirst(root *cli.App, args []string) []string {
 	path, flags, rest := []string{args[0]}, []string{}, []string{}
 	commands := root.Commands
 	var current *cli.Command
-	// Find the command first: only its flags say which words are their values.
+	// The command is found first, because its flags decide which words are values.
 	for i := 1; i < len(args); i++ {
 		arg := args[i]
 		if arg == "--" {
@@ -62,12 +62,12 @@ func flagsFirst(root *cli.App, args []string) []string {
 				flags = append(flags, args[i])
 			}
 		case skip > 0:
-			skip-- // a word of the command itself
+			skip-- // it is a word of the command itself
 		default:
 			rest = append(rest, arg)
 		}
 	}
-	if current == nil && len(rest) > 0 { // the command is unknown, and so are its flags
+	if current == nil && len(rest) > 0 { // the command and its flags are unknown
 		flags = nil
 	}
 	out := append(path, flags...)
@@ -79,8 +79,8 @@ func flagsFirst(root *cli.App, args []string) []string {
 
 const typedWords = "words"
 
-// Typed reports whether a flag stands on the command line. The library's IsSet also
-// counts those that the environment sets.
+// Typed reports whether a flag is on the command line. The library's IsSet also counts
+// flags that are set by the environment.
 func Typed(c *cli.Context, flag string) bool {
 	words, _ := c.App.Metadata[typedWords].([]string)
 	for i := 0; i < len(words) && words[i] != "--"; i++ {
@@ -107,7 +107,7 @@ func find(commands []*cli.Command, name string) *cli.Command {
 	return nil
 }
 
-// takesValue reports whether arg is a flag of the command that a value follows.
+// takesValue reports whether arg is a flag of the command with a value.
 func takesValue(command *cli.Command, arg string) bool {
 	if command == nil {
 		return false
@@ -119,13 +119,13 @@ func takesValue(command *cli.Command, arg string) bool {
 	})
 }
 
-// anyFlagTakesValue is takesValue for any of the commands and those below them.
+// anyFlagTakesValue is takesValue for any of the commands and their subcommands.
 func anyFlagTakesValue(commands []*cli.Command, arg string) bool {
 	return slices.ContainsFunc(commands, func(c *cli.Command) bool { return takesValue(c, arg) || anyFlagTakesValue(c.Subcommands, arg) })
 }
 
-// prepare gives a command and those below it the flags --db and --account and
-// the checks that all commands have.
+// prepare gives a command and its subcommands the flags --db and --account, and the
+// checks that all commands have.
 func prepare(command *cli.Command) {
 	command.OnUsageError = usageError
 	if len(command.Subcommands) == 0 {
@@ -154,13 +154,13 @@ func hasFlag(command *cli.Command, name string) bool {
 	return slices.ContainsFunc(command.Flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), name) })
 }
 
-// noDefault stands in the help of a flag that a command needs.
+// noDefault is the text for the default of a required flag in the help.
 const noDefault = "none, it is needed"
 
-// checkFlags has a command check its flags before its action. The library would
-// print its help to stdout, where data goes, if a required flag is missing. The
-// command gets copies of its flags, because the library writes the values of
-// environment variables into them, for every later run in the process.
+// checkFlags makes a command check its flags before its action. If a required flag is
+// missing, the library would print the help to stdout, where data goes. The command gets
+// copies of its flags, because the library writes the values of environment variables
+// into them, and they would stay for later runs in this process.
 func checkFlags(command *cli.Command) {
 	var required []string
 	for i, f := range command.Flags {
@@ -212,8 +212,8 @@ func missingFlags(c *cli.Context, required []string) error {
 	}
 }
 
-// UnknownCommand is the error for an argument that is none of the commands. It
-// suggests the nearest one.
+// UnknownCommand returns the error for an argument that is no command. It suggests the
+// most similar command.
 func UnknownCommand(c *cli.Context, commands []*cli.Command) error {
 	typed := c.Args().First()
 	var names []*cli.Command
@@ -226,8 +226,8 @@ func UnknownCommand(c *cli.Context, commands []*cli.Command) error {
 		cli.SuggestCommand(names, typed), c.Command.HelpName)
 }
 
-// usageError rewrites the library's errors about flags. For an unknown flag it
-// suggests the nearest one.
+// usageError rewrites the library's errors about flags. For an unknown flag it suggests
+// the most similar one.
 func usageError(c *cli.Context, err error, _ bool) error {
 	if name, unknown := strings.CutPrefix(err.Error(), "flag provided but not defined: -"); unknown {
 		suggestion := ""
@@ -246,7 +246,7 @@ func usageError(c *cli.Context, err error, _ bool) error {
 	return Exit(ExitUsage, err)
 }
 
-// dashed gives a flag as it is typed.
+// dashed returns a flag as a user types it.
 func dashed(name string) string {
 	if len(name) == 1 {
 		return "-" + name

@@ -7,9 +7,9 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// Completions are what the last word of a line can become: a command or, after a dash, a
-// flag, each with its purpose; or a value of the flag before it. There are none where
-// another value or an argument stands. The shell may give --flag=value as three words.
+// Completions returns what the last word of a line can become: a command or, after a dash,
+// a flag, each with its purpose; or a value of the flag before it. It returns none for
+// arguments and other values. The shell may give --flag=value as three words.
 func Completions(root *cli.App, line []string) (found [][2]string) {
 	if len(line) == 0 {
 		return nil
@@ -68,7 +68,7 @@ func Completions(root *cli.App, line []string) (found [][2]string) {
 	return found
 }
 
-// values are those of a flag that begin so.
+// values returns the values of a flag that start with begin.
 func values(command *cli.Command, flag, begin string) (found [][2]string) {
 	if command == nil {
 		return nil

@@ -43,16 +43,16 @@ func (e statusError) Error() string { return e.err.Error() }
 
 func (e statusError) Unwrap() error { return e.err }
 
-// Exit is err with the exit code that it leads to.
+// Exit returns err with an exit code.
 func Exit(code int, err error) error { return statusError{code, err} }
 
-// Usagef is an error in the use of a command.
+// Usagef returns an error in the use of a command.
 func Usagef(format string, args ...any) error {
 	return Exit(ExitUsage, fmt.Errorf(format, args...))
 }
 
-// commandError is an error of a command. ErrorText names its fields by the flags
-// of the command, which are what people typed.
+// commandError is an error of a command. ErrorText replaces the names of fields by the
+// flags of the command, which the user has typed.
 type commandError struct {
 	error
 	command *cli.Command
@@ -60,7 +60,7 @@ type commandError struct {
 
 func (e commandError) Unwrap() error { return e.error }
 
-// flagNames are the names of flags, by fields that are called otherwise.
+// flagNames are the names of the flags that differ from the names of their fields, by field.
 var flagNames = map[string][]string{
 	"webhook_url": {"url"}, "account_number": {"number"}, "accountNumber": {"account-number"}, "account_name": {"name"}, "gateway": {"bank"},
 	"transferType": {"type"}, "transferAmount": {"amount"}, "transactionNumber": {"transaction-number"}, "transactionDate": {"date"},
@@ -71,7 +71,7 @@ var flagNames = map[string][]string{
 	"body":    {"body-file"}, "kind": {"mute"}, "code_prefixes": {"code-prefix"}, "headers": {"header-file"}, "expires_at": {"expires"},
 }
 
-// flagFor is the flag or the argument of a command that fills a field.
+// flagFor returns the flag or the argument of a command that sets a field.
 func flagFor(command *cli.Command, field string) string {
 	for _, name := range append(flagNames[field], strings.ReplaceAll(field, "_", "-")) {
 		if hasFlag(command, name) {
@@ -84,8 +84,8 @@ func flagFor(command *cli.Command, field string) string {
 	return field
 }
 
-// ExitCode is the table of exit codes by errors. Commands that copy databases make
-// an exception of what exists already and of what another process is doing.
+// ExitCode returns the exit code of an error. Commands that copy databases have other codes
+// for a file that exists already, and for another process that is at work.
 func ExitCode(err error) int {
 	if err == nil {
 		return ExitOK
@@ -120,15 +120,15 @@ func ExitCode(err error) int {
 	return ExitError
 }
 
-// namesNothing reports whether err is only about ids that name nothing.
+// namesNothing reports whether all fields of err are unknown ids.
 func namesNothing(err error) bool {
 	var e *app.Error
 	return errors.As(err, &e) && len(e.Fields) > 0 &&
 		!slices.ContainsFunc(e.Fields, func(f app.FieldError) bool { return f.Text != app.UnknownReference && f.Text != app.NotLinked })
 }
 
-// ErrorText is an error for the person at the terminal. Errors of the service
-// have texts for people; errors about fields name the flags.
+// ErrorText returns the text of an error for a user at the terminal. Errors of the service
+// have such a text; errors about fields name the flags.
 func ErrorText(err error) string {
 	var e *app.Error
 	if !errors.As(err, &e) {

@@ -29,14 +29,14 @@ var (
 )
 
 // ChoiceFlag is a flag whose value is one of a few. Its help names them, completion offers
-// them, and the command refuses others. An empty value is none.
+// them, and the command refuses other values. An empty value counts as not given.
 type ChoiceFlag struct {
 	cli.StringFlag
 	Values []string
-	Open   bool // the action checks the value: another can be right too, or be one of several faults that are named together
+	Open   bool // only the action checks the value: other values may be right, or several errors are reported together
 }
 
-// Choice makes a flag of its values. %s in its usage stands for them.
+// Choice makes a ChoiceFlag. The values replace %s in its usage.
 func Choice[T ~string](f cli.StringFlag, values ...T) *ChoiceFlag {
 	choice := &ChoiceFlag{StringFlag: f}
 	for _, value := range values {
@@ -59,14 +59,14 @@ type ChoicesFlag struct {
 	Values []string
 }
 
-// Choices makes a flag of its values. %s in its usage stands for them.
+// Choices makes a ChoicesFlag. The values replace %s in its usage.
 func Choices[T ~string](f cli.StringSliceFlag, values []T) *ChoicesFlag {
 	one := Choice(cli.StringFlag{Usage: f.Usage}, values...)
 	f.Usage = one.Usage
 	return &ChoicesFlag{f, one.Values}
 }
 
-// CheckChoices refuses a value that is none of those of its flag.
+// CheckChoices refuses a value that isn't one of the flag's choices.
 func CheckChoices(c *cli.Context, flags []cli.Flag) error {
 	for _, f := range flags {
 		var given, values []string
@@ -96,13 +96,13 @@ func oneOf(values []string) string {
 	return strings.Join(values[:last], ", ") + " or " + values[last]
 }
 
-// AdminFlags are the flags of a command that works on the file.
+// AdminFlags returns the flags of a command that works on the database file: its own and the common ones.
 func AdminFlags(more ...cli.Flag) []cli.Flag {
 	return append(more, DBFlag, accountFlag, OutputFlag)
 }
 
-// IDArgument reads the id that is the only argument of a command. what names the
-// thing for a person.
+// IDArgument reads the id that is the only argument of a command. what is the noun of
+// the thing, for errors.
 func IDArgument(c *cli.Context, what string) (int64, error) {
 	if c.NArg() != 1 {
 		return 0, Usagef("%s takes one argument, the id of a %s", c.Command.FullName(), what)
@@ -110,8 +110,8 @@ func IDArgument(c *cli.Context, what string) (int64, error) {
 	return ParseID(c.Args().First(), what)
 }
 
-// ParseID reads an id. A number below 1 is not found; other text is an error of
-// use, as it is in a flag.
+// ParseID reads an id. For a number below 1 the error is that it wasn't found; other
+// text is an error of use, as in a flag.
 func ParseID(text, what string) (int64, error) {
 	id, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
@@ -123,7 +123,7 @@ func ParseID(text, what string) (int64, error) {
 	return id, nil
 }
 
-// NoArguments refuses arguments.
+// NoArguments returns an error if the command has arguments.
 func NoArguments(c *cli.Context) error {
 	if c.Args().Present() {
 		return Usagef("%s takes no argument, but got %q", c.Command.FullName(), c.Args().First())
@@ -131,7 +131,7 @@ func NoArguments(c *cli.Context) error {
 	return nil
 }
 
-// WithoutArguments is action for a command that takes flags only.
+// WithoutArguments wraps an action of a command that takes flags only.
 func WithoutArguments(action cli.ActionFunc) cli.ActionFunc {
 	return func(c *cli.Context) error {
 		if err := NoArguments(c); err != nil {
@@ -141,7 +141,7 @@ func WithoutArguments(action cli.ActionFunc) cli.ActionFunc {
 	}
 }
 
-// ReadFile reads at most so many bytes of a file. "-" is standard input.
+// ReadFile reads at most most bytes of a file. "-" is standard input.
 func ReadFile(c *cli.Context, path string, most int64) ([]byte, error) {
 	in := c.App.Reader
 	if path != "-" {

@@ -15,7 +15,7 @@ import (
 // IsTerminal reports whether a person reads w on a terminal.
 func IsTerminal(w io.Writer) bool { return columns(w) > 0 }
 
-// columns is the width of the terminal that a person reads w on; 0: it is none.
+// columns returns the width of the terminal that w writes to; 0: it is no terminal.
 func columns(w io.Writer) int {
 	if out, ok := w.(*stdout); ok {
 		w = out.Writer
@@ -41,8 +41,8 @@ func init() {
 // lastColumn matches a line of help up to its last column.
 var lastColumn = regexp.MustCompile(`^ *(\S.*?  +)?`)
 
-// fitHelp breaks the lines of a help that are wider than the terminal; the rest goes on
-// below the last column. Examples stay whole, because people copy them.
+// fitHelp breaks the lines of a help that are wider than the terminal; the rest continues
+// under the last column. Examples aren't broken, because people copy them.
 func fitHelp(text string, width int) string {
 	if width == 0 {
 		return text

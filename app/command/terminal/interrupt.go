@@ -10,8 +10,8 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// Interruptible lets a long command end in order when the process is told to
-// stop: its context is done, and its error says what is unfinished.
+// Interruptible lets a long command end in order when the process gets a signal to stop:
+// its context is done, and its error says what is unfinished.
 func Interruptible(action cli.ActionFunc) cli.ActionFunc {
 	return func(c *cli.Context) error {
 		ctx, stop := UntilStopped(c.Context)
@@ -29,9 +29,9 @@ func Interruptible(action cli.ActionFunc) cli.ActionFunc {
 	}
 }
 
-// UntilStopped gives a context that is done at Ctrl-C, at SIGTERM, and when the
-// terminal is closed, unless the process ignores that (nohup). A second signal
-// ends the process at once.
+// UntilStopped returns a context that is done at Ctrl-C, at SIGTERM, and when the
+// terminal is closed, unless the process ignores SIGHUP (nohup). A second signal ends the
+// process at once.
 func UntilStopped(ctx context.Context) (context.Context, context.CancelFunc) {
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {
@@ -45,7 +45,7 @@ func UntilStopped(ctx context.Context) (context.Context, context.CancelFunc) {
 		case <-received:
 		case <-ctx.Done():
 		}
-		signal.Stop(received) // before anybody learns of the first signal
+		signal.Stop(received) // before ctx is done, so that a second signal ends the process
 		cancel()
 	}()
 	return ctx, cancel

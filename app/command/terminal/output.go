@@ -17,7 +17,7 @@ import (
 type stdout struct {
 	io.Writer
 	err      error
-	lost     string    // is said on stderr if the output could not be written
+	lost     string    // for stderr, if the output could not be written
 	progress *Progress // on the same terminal; nil: none
 }
 
@@ -31,9 +31,8 @@ func (o *stdout) Write(p []byte) (n int, err error) {
 	return n, o.err
 }
 
-// fault is the error of a failed write, once the command has ended. A closed pipe
-// is no error of a command that changed nothing: its reader, such as head, has
-// seen enough.
+// fault returns the error of a failed write, after the command has ended. For a command that
+// changed nothing a closed pipe is no error: its reader, such as head, has read enough.
 func (o *stdout) fault() error {
 	switch {
 	case o.err == nil, o.lost == "" && errors.Is(o.err, syscall.EPIPE):
@@ -59,7 +58,7 @@ func Output(c *cli.Context, v any, asText func(w io.Writer)) error {
 	return nil
 }
 
-// LineJSON is v as JSON on one line.
+// LineJSON returns v as JSON on one line.
 func LineJSON(v any) ([]byte, error) { return encoded(v, "") }
 
 func encoded(v any, indent string) ([]byte, error) {
@@ -72,20 +71,20 @@ func encoded(v any, indent string) ([]byte, error) {
 }
 
 // Report is Output for a command that changed something. If the output can't be
-// written, lost is printed on stderr: it says what was done all the same, and
-// what to do if a secret was in the output.
+// written, lost is printed on stderr: it says what was done, and what to do if a secret
+// was in the output.
 func Report(c *cli.Context, v any, lost string, asText func(w io.Writer)) error {
 	c.App.Writer.(*stdout).lost = lost
 	return Output(c, v, asText)
 }
 
-// Changed reports a change in one sentence, on stdout, where err is nil, and returns
-// err otherwise.
+// Changed reports a change in one sentence on stdout if err is nil, and otherwise returns
+// err.
 func Changed(c *cli.Context, err error, v any, format string, args ...any) error {
 	return changed(c, c.App.Writer, err, v, fmt.Sprintf(format, args...))
 }
 
-// Done is Changed with the sentence on stderr; as text it has no output.
+// Done is Changed with the sentence on stderr; stdout gets only JSON.
 func Done(c *cli.Context, err error, v any, format string, args ...any) error {
 	return changed(c, c.App.ErrWriter, err, v, fmt.Sprintf(format, args...))
 }

@@ -10,10 +10,10 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// Progress shows a person at a terminal, on stderr, what a command is at, how far it is
-// and how long it has taken. It shows nothing anywhere else, nor beside JSON for a program.
+// Progress shows on a terminal, on stderr, what a command does, how much is done and how
+// long it has taken. It shows nothing if stderr is no terminal, or beside JSON for a program.
 type Progress struct {
-	w       io.Writer // nil: nobody sees it
+	w       io.Writer // nil: it shows nothing
 	columns int
 	began   time.Time
 	stop    context.CancelFunc
@@ -24,8 +24,8 @@ type Progress struct {
 	done, total int64
 }
 
-// NewProgress begins to show message. It is drawn five times a second, however often it
-// changes.
+// NewProgress begins to show message. It is drawn five times a second, also if it changes
+// more often.
 func NewProgress(c *cli.Context, message string) *Progress {
 	p := &Progress{message: message, stop: func() {}}
 	same := columns(c.App.Writer) > 0
@@ -54,7 +54,7 @@ func NewProgress(c *cli.Context, message string) *Progress {
 	return p
 }
 
-// Update says what is done of the total; a total of 0 is unknown.
+// Update sets the message and how much of the total is done; total 0: unknown.
 func (p *Progress) Update(message string, done, total int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -74,7 +74,7 @@ func (p *Progress) draw() {
 	fmt.Fprintf(p.w, "\r%s\x1b[K", Clip(line, p.columns-1)) // some terminals wrap a line that is full
 }
 
-// Stop clears the line. So does output to the same terminal.
+// Stop clears the line. Output to the same terminal clears it too.
 func (p *Progress) Stop() {
 	p.stop()
 	p.stopped.Wait()

@@ -1,6 +1,6 @@
-// Package terminal is what all commands share: exit codes, flags and arguments,
-// tables, JSON, progress, and how a command is interrupted. It bends the command
-// line library in one file, cli.go.
+// Package terminal has what all commands share: exit codes, flags and arguments,
+// tables, JSON, progress, and how a command is interrupted. cli.go adapts the command
+// line library.
 package terminal
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// Run runs a command line and gives its exit code. Data goes to the
+// Run runs a command line and returns its exit code. Data goes to the
 // Writer of root, everything else to its ErrWriter.
 func Run(ctx context.Context, root *cli.App, args []string) int {
 	out := &stdout{Writer: root.Writer}

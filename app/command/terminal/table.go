@@ -10,15 +10,15 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// Table is how a list is printed for a person.
+// Table says how a list is printed for a person.
 type Table struct {
-	None    string            // is said of an empty list
-	Columns string            // as PrintTable takes them
-	After   func(w io.Writer) // prints what follows; nil: nothing
+	None    string            // the sentence for an empty list
+	Columns string            // the names of PrintTable
+	After   func(w io.Writer) // prints text below the table; nil: none
 }
 
-// List prints what row makes of each element of list: the values as JSON, or the cells as
-// a table. An err that isn't nil is returned.
+// List prints a list: row returns the value of an element for JSON, and its cells for a
+// table. If err isn't nil, it is returned.
 func List[T, J any](c *cli.Context, err error, list []T, t Table, row func(T) (J, []string)) error {
 	if err != nil {
 		return err
@@ -35,9 +35,8 @@ func List[T, J any](c *cli.Context, err error, list []T, t Table, row func(T) (J
 	})
 }
 
-// PrintTable prints rows under the names of their columns, or the sentence none if there
-// are no rows. A bar stands between two names; > before a name aligns the column to the
-// right.
+// PrintTable prints rows under the names of their columns, or the sentence none if rows is
+// empty. A bar separates two names; > before a name aligns the column to the right.
 func PrintTable(w io.Writer, none, names string, rows [][]string) {
 	if len(rows) == 0 {
 		fmt.Fprintln(w, none)
@@ -75,9 +74,9 @@ func PrintTable(w io.Writer, none, names string, rows [][]string) {
 	t.Render()
 }
 
-// columnWidths are the widths with which a table fits a terminal; 0: as wide as the text. First
-// the columns give way in which no word breaks for it, the widest first, and then the others
-// but numbers.
+// columnWidths returns the widths with which a table fits a terminal; 0: as wide as the text. The
+// widest column shrinks first, down to its longest word. If that isn't enough, words break. Numbers
+// never shrink.
 func columnWidths(terminal int, header []string, rows [][]string, numbers []bool) []int {
 	const gap, narrowest = 2, 4
 	widths, words, total := make([]int, len(header)), make([]int, len(header)), gap*(len(header)-1)
@@ -122,7 +121,7 @@ func tableRow(cells []string) table.Row {
 	return row
 }
 
-// More says on stderr how many rows of a list were shown, if there are more.
+// More prints on stderr how many rows of a list were shown, if the list has more.
 func More(c *cli.Context, shown int, total int64) {
 	if total > int64(shown) {
 		fmt.Fprintf(c.App.ErrWriter, "%d of %d; --page shows more.\n", shown, total)

@@ -10,7 +10,7 @@ import (
 	"baoco/app"
 )
 
-// Counted writes a number with its noun, for one or for many.
+// Counted writes a number with its noun, in the singular or plural.
 func Counted(n int64, one, many string) string {
 	if n == 1 {
 		many = one
@@ -46,7 +46,7 @@ func OneLine(s string) string {
 	}, s)
 }
 
-// Clip cuts a text to at most so many characters.
+// Clip cuts a text to at most most characters.
 func Clip(s string, most int) string {
 	runes := []rune(s)
 	if len(runes) <= most {
@@ -105,8 +105,8 @@ func Visible(s string) string {
 	return b.String()
 }
 
-// VisibleJSON makes JSON safe for a terminal: in place of control characters and marks of
-// direction, which stand in its strings only, are their escapes. To programs it is the same.
+// VisibleJSON makes JSON safe for a terminal: it replaces control characters and marks of
+// direction, which occur only in strings, by their escapes. Programs read the same values.
 func VisibleJSON(data []byte) []byte {
 	var b []byte
 	for _, r := range string(data) {

@@ -1,5 +1,5 @@
-// Package upkeep is the commands that look after the file: backup and restore, replica and
-// takeover, doctor and prune.
+// Package upkeep has the commands for the care of the database file: backup and restore,
+// replica and takeover, doctor and prune.
 package upkeep
 
 import (
@@ -58,9 +58,9 @@ func RestoreCommand() *cli.Command {
 	}
 }
 
-// databaseCommand wraps an action that copies databases: failures of the disk get
-// the exit code of the database, a target that exists and a copy that another process
-// makes that of a conflict, and the action is interruptible.
+// databaseCommand wraps an action that copies databases, and makes it interruptible. Errors
+// of the disk get ExitDatabase; a target that exists, or a copy by another process at the
+// same time, get ExitConflict.
 func databaseCommand(action cli.ActionFunc) cli.ActionFunc {
 	return terminal.Interruptible(func(c *cli.Context) error {
 		err := action(c)
@@ -112,7 +112,7 @@ type BackupJSON struct {
 	Bytes  int64   `json:"bytes"`
 	MadeAt string  `json:"made_at"`
 	contentsJSON
-	Removed []string `json:"removed"` // older copies, beyond --keep
+	Removed []string `json:"removed"` // older copies, more than --keep
 	Left    []string `json:"left"`    // copies that --keep doesn't count: of another database or key, or damaged
 }
 
@@ -181,10 +181,10 @@ type RestoreJSON struct {
 	Key      string `json:"key"`
 	DryRun   bool   `json:"dry_run"`
 	contentsJSON
-	SetAside []string `json:"set_aside"` // the files that were there; in a dry run, those that would be set aside
+	SetAside []string `json:"set_aside"` // the replaced files; in a dry run, the files that would be set aside
 	Served   bool     `json:"served"`    // in a dry run: a server or another program holds the database
-	Replica  bool     `json:"replica"`   // one is set up: Litestream copies the whole database anew
-	Finished *string  `json:"finished"`  // the files that an interrupted restore had set aside, which was finished first; null: there was none
+	Replica  bool     `json:"replica"`   // a replica is set up: Litestream copies the whole database again
+	Finished *string  `json:"finished"`  // the files that an earlier, interrupted restore set aside, which was finished first; null: none
 }
 
 func restore(c *cli.Context) error {
@@ -243,7 +243,7 @@ When the server starts:
 	}
 }
 
-// beforeStart is what the operator should know before the server starts again.
+// beforeStart returns what the operator should know before the server starts again.
 func (v RestoreJSON) beforeStart() []string {
 	since := "the backup"
 	if v.NewestTransactionAt != nil {

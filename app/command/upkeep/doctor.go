@@ -42,8 +42,8 @@ type CheckJSON struct {
 	Cure    *string            `json:"cure"`
 }
 
-// doctor doesn't use admin, because it must be able to say what is wrong with a
-// file that no other command opens.
+// doctor doesn't use session.Admin, because it must also examine a file that no other
+// command can open.
 func doctor(c *cli.Context) error {
 	switch {
 	case c.Bool("new-key") && (c.Bool("repair-totals") || c.Bool("full")):
@@ -108,22 +108,21 @@ func repairTotals(c *cli.Context) error {
 	return nil
 }
 
-// lostJSON is a webhook or a source that lost its secret, which somebody must
-// rotate.
+// lostJSON is a webhook or a stream that lost its secret, which a user must rotate.
 type lostJSON struct {
 	ID      int64  `json:"id"`
 	Account int64  `json:"account_id"`
 	Name    string `json:"name"`
 }
 
-// lostSourceJSON also says whether options were lost with the secret.
+// lostSourceJSON is a source that lost its secret, and its options if its kind has any.
 type lostSourceJSON struct {
 	lostJSON
 	Provider app.Provider `json:"provider"`
 	Options  bool         `json:"options_lost"`
 }
 
-// lostAlertJSON is an alert channel that somebody must set up anew.
+// lostAlertJSON is an alert channel that lost its settings and must be set up again.
 type lostAlertJSON struct {
 	Medium  string `json:"medium"`
 	Account int64  `json:"account_id"`
@@ -131,12 +130,12 @@ type lostAlertJSON struct {
 
 type replacedKey struct {
 	OldKey   *string          `json:"old_key_file"`
-	Copy     *string          `json:"copy"` // of the database with the secrets that were dropped
+	Copy     *string          `json:"copy"` // the copy of the database with the dropped secrets
 	Webhooks []lostJSON       `json:"webhooks"`
 	Sources  []lostSourceJSON `json:"sources"`
 	Streams  []lostJSON       `json:"streams"`
 	Alerts   []lostAlertJSON  `json:"alert_channels"`
-	Replica  bool             `json:"replica"` // one is set up: the sealed key beside it is old
+	Replica  bool             `json:"replica"` // a replica is set up: the sealed key beside it is old
 }
 
 func replaceKey(c *cli.Context) error {

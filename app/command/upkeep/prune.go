@@ -47,7 +47,7 @@ func pruneLimits(c *cli.Context, s *session.Session) (upkeep.PruneLimits, error)
 	return keep, err
 }
 
-// Pruned is what baoco prune prints. ReclaimableBytes of the file hold nothing;
+// Pruned is the output of baoco prune. ReclaimableBytes of the file are unused;
 // ReclaimedBytes were given back to the disk.
 type Pruned struct {
 	DryRun           bool  `json:"dry_run"`
@@ -55,7 +55,7 @@ type Pruned struct {
 	Attempts         int   `json:"attempts"`
 	ReclaimableBytes int64 `json:"reclaimable_bytes"`
 	ReclaimedBytes   int64 `json:"reclaimed_bytes"`
-	Replica          bool  `json:"replica"` // one is set up, and copies what was moved
+	Replica          bool  `json:"replica"` // a replica is set up, and copies the pages that were moved
 }
 
 func prune(c *cli.Context, s *session.Session) error {

@@ -87,7 +87,7 @@ type replicaJSON struct {
 	Litestream string  `json:"litestream"`
 	Version    *string `json:"version"` // null: the program can't be used; see problem
 	Config     string  `json:"config"`
-	Unit       *string `json:"unit,omitempty"` // the file that was written, or the unit itself
+	Unit       *string `json:"unit,omitempty"` // the file of the unit, or its text
 	SealedKey  *string `json:"sealed_key"`     // none, present or old; null: the place can't be reached; see problem
 	Problem    *string `json:"problem"`
 }
@@ -123,7 +123,7 @@ func placeArgument(c *cli.Context) (p replica.Place, secret replica.Credentials,
 	return p, secret, err
 }
 
-// resolved is the path of the database by which Litestream finds its log.
+// resolved returns the path of the database by which Litestream finds its log.
 func resolved(db string) (string, error) {
 	path, err := filepath.Abs(db)
 	if err != nil {
@@ -231,7 +231,7 @@ var sealedKeyText = map[string]string{
 type replicaCheckJSON struct {
 	Good          bool    `json:"good"`
 	Problem       *string `json:"problem"`
-	BehindSeconds float64 `json:"behind_seconds"` // how old the oldest thing is that the copy lacks
+	BehindSeconds float64 `json:"behind_seconds"` // the age of the oldest change that isn't in the copy
 	Transactions  int64   `json:"transactions"`   // in the copy
 	TookSeconds   float64 `json:"took_seconds"`
 }
@@ -344,8 +344,8 @@ func removeReplica(c *cli.Context, s *session.Session) error {
 		"The copy at %s is not kept up to date any more, and stays there. As root: systemctl disable --now baoco-litestream", config.Place)
 }
 
-// afterFenceLook waits until a running server has seen what setup wrote into a file last:
-// an epoch that it can't find there is another server's.
+// afterFenceLook waits until a running server has read file, which setup wrote. A server that
+// doesn't find its new epoch in the file would take it for the epoch of another server.
 func afterFenceLook(ctx context.Context, file string) error {
 	info, err := os.Stat(file)
 	if err != nil {

@@ -22,11 +22,11 @@ import (
 type replicaSetup struct {
 	c       *cli.Context
 	s       *session.Session
-	config  replica.Config // as it is to be
+	config  replica.Config // the new configuration
 	program replica.Program
 	objects replica.Objects
-	before  replica.Config // as it was; without a database: no replica is set up
-	taken   bool           // the epoch is this machine's already
+	before  replica.Config // the earlier configuration; without a database: no replica is set up
+	taken   bool           // this machine has the epoch already
 }
 
 func setUpReplica(c *cli.Context, s *session.Session) (err error) {
@@ -51,8 +51,8 @@ func setUpReplica(c *cli.Context, s *session.Session) (err error) {
 			return err
 		}
 	}
-	// A server that runs finds the new epoch, and the configuration soon after it: nothing
-	// that takes time may stand between them.
+	// A running server sees the new epoch, and soon after it must find the configuration: so
+	// nothing between the two may take time.
 	if !r.taken {
 		if err := replica.NewEpoch(r.config.Epoch, hostname(), s.Now).Take(ctx, r.objects); err != nil {
 			return err
@@ -72,7 +72,7 @@ func (r *replicaSetup) read() (err error) {
 	if r.config.Place, r.config.Credentials, err = placeArgument(r.c); err != nil {
 		return err
 	}
-	if file := r.c.String("passphrase-file"); file != "" { // before anything is changed
+	if file := r.c.String("passphrase-file"); file != "" { // it is checked before anything is changed
 		if _, err := replica.ReadPassphrase(file); err != nil {
 			return terminal.Usagef("%v", err)
 		}
@@ -166,7 +166,7 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// rootForAnother reports whether this is root, and the database somebody else's.
+// rootForAnother reports whether root runs this command, and another user owns the database.
 func rootForAnother(db string) bool {
 	owner, err := serve.OwnerName(db)
 	return err == nil && os.Geteuid() == 0 && owner != "root"

@@ -20,24 +20,24 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// A takeover puts the copy of a lost server in the place of a database here, and this
-// machine in the place of that server. The order of its steps:
+// A takeover replaces a database here by the copy of a lost server, and this machine
+// replaces that server. The order of its steps:
 //
 //  1. restore the copy into a draft, lock the database here, and check the draft: a
-//     living server isn't stopped for a copy that is of no use;
-//  2. take the next epoch: from now on a living server stops within serve.FenceTime,
-//     and of two takeovers one goes on;
-//  3. where the old server may live, wait until it has stopped and its Litestream has
-//     carried its last transactions to the place. If the copy has changed, do step 1 once
-//     more: what that server acknowledged meanwhile comes along;
-//  4. put the draft in place, as baoco restore does: the ids go on further;
-//  5. write the configuration of the replica with the new epoch, whose copy lies in a
-//     directory of its own: a Litestream that still runs on the old machine writes
-//     into the old one.
+//     running server must not be stopped for a copy that can't be used;
+//  2. take the next epoch: from now on a running server stops within serve.FenceTime,
+//     and of two takeovers only one continues;
+//  3. if the old server may still run, wait until it has stopped and its Litestream has
+//     copied its last transactions to the place. If the copy has changed, do step 1 again,
+//     to get what that server has acknowledged meanwhile;
+//  4. put the draft in place, as baoco restore does, with a gap in the ids;
+//  5. write the configuration of the replica with the new epoch. Each epoch has a
+//     directory of its own, so a Litestream that still runs on the old machine writes
+//     into another one.
 //
 // After a kill before step 4 nothing here has changed. From then on until the end of
-// step 5 a file says that a takeover isn't finished, and serve refuses to start: it
-// would serve without a fence. Run again, the command takes one more epoch.
+// step 5 a file marks the takeover as unfinished, and serve refuses to start, since it
+// would serve without a fence. If the command is run again, it takes one more epoch.
 
 func TakeoverCommand() *cli.Command {
 	return &cli.Command{
@@ -61,7 +61,7 @@ func TakeoverCommand() *cli.Command {
 type takeover struct {
 	objects  replica.Objects
 	program  replica.Program
-	config   replica.Config // of the copy that is read, and then that of this machine
+	config   replica.Config // of the copy that is read, and later of this machine
 	copy     replica.Copy
 	own      replica.Epoch
 	taken    bool
@@ -117,8 +117,8 @@ func openTakeover(c *cli.Context) (*takeover, error) {
 	return t, err
 }
 
-// placeOf is the path by which the server and Litestream will find a database, which need
-// not exist.
+// placeOf returns the path by which the server and Litestream will find a database, which
+// may not exist yet.
 func placeOf(db string) (string, error) {
 	path, err := resolved(db)
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -194,8 +194,8 @@ func (t *takeover) find(ctx context.Context, force bool) error {
 	return nil
 }
 
-// restore brings the copy into a draft and, once that is checked and this machine has the
-// epoch, puts it in place. The error is errNewer where the copy has changed meanwhile.
+// restore restores the copy into a draft. When the draft is checked and this machine has the
+// epoch, it puts the draft in place. The error is errNewer if the copy has changed meanwhile.
 func (t *takeover) restore(ctx context.Context, draft string, now time.Time) (r sqlitestore.Restored, err error) {
 	if t.copy, err = replica.CopyOf(ctx, t.objects, t.copy.Epoch); err != nil {
 		return r, err
@@ -219,7 +219,7 @@ func (t *takeover) restore(ctx context.Context, draft string, now time.Time) (r 
 	}, now)
 }
 
-// take takes the epoch, once, and waits for an old server that may live.
+// take takes the epoch, once, and waits until an old server has stopped that may still run.
 func (t *takeover) take(ctx context.Context) error {
 	if t.taken {
 		return nil
@@ -240,18 +240,18 @@ func (t *takeover) take(ctx context.Context) error {
 }
 
 const (
-	// beatAge is how old the newest object of a living server's copy is at most.
+	// beatAge is how old the newest object in the copy of a running server can be.
 	beatAge = upkeep.BeatInterval + 15*time.Second
-	// lastWrites is how long Litestream takes to carry the last transactions of a
-	// server that was fenced.
+	// lastWrites is how long Litestream takes to copy the last transactions of a fenced
+	// server.
 	lastWrites = 3 * time.Second
-	// longestWait ends the wait for a server that goes on writing: it can't see the
-	// epoch, or its Litestream has more to carry than that.
+	// longestWait ends the wait for a server that still writes: it can't see the epoch, or
+	// its Litestream takes longer.
 	longestWait = 2 * time.Minute
 )
 
-// outwait waits for an old server that may live to stop, and says whether its copy has
-// changed since it was restored.
+// outwait waits until an old server that may still run has stopped, and reports whether its
+// copy has changed since it was restored.
 func (t *takeover) outwait(ctx context.Context) (changed bool, err error) {
 	taken, err := replica.EpochTime(ctx, t.objects, t.own.Number)
 	if err != nil {
@@ -283,7 +283,7 @@ func (t *takeover) outwait(ctx context.Context) (changed bool, err error) {
 	}
 }
 
-// hostname names this machine beside the replica.
+// hostname is the name of this machine in the epoch.
 func hostname() string {
 	name, err := os.Hostname()
 	if err != nil {
