@@ -23,7 +23,7 @@ func HexHMAC(secret string, parts ...string) string {
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// Credentials are the headers with which a source's call authenticates.
+// Credentials returns the headers with which a source's call authenticates, as pairs.
 func Credentials(s inbound.Source, body string, now time.Time) []string {
 	switch {
 	case s.Auth == inbound.AuthBearer:
@@ -48,22 +48,22 @@ func Credentials(s inbound.Source, body string, now time.Time) []string {
 	return []string{"X-Webhook-Signature", HexHMAC(s.Secret, body)}
 }
 
-// ForwarderSign is SmsForwarder's, before it is urlencoded.
+// ForwarderSign returns the signature of SmsForwarder, before it is URL-encoded.
 func ForwarderSign(secret, stamp string) string {
 	mac := hmac.New(sha256.New, []byte(secret))
 	mac.Write([]byte(stamp + "\n" + secret))
 	return base64.StdEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// SignedToken is a token as this version writes it.
+// SignedToken returns a VietQR token as this version writes it.
 func SignedToken(s inbound.Source, id int64, expiry time.Time) string {
 	mac := hmac.New(sha256.New, []byte(s.Secret))
 	fmt.Fprintf(mac, "baoco vietqr token v1\n%d\n%d", id, expiry.Unix())
 	return fmt.Sprintf("v1.%d.%d.%s", id, expiry.Unix(), base64.RawURLEncoding.EncodeToString(mac.Sum(nil)))
 }
 
-// RefusalOf is the refusal of a call by the kind of its source, without the limit on
-// failing calls that the way over HTTP has.
+// RefusalOf returns the refusal of a call by the provider of its source, without the limit
+// on failing calls that web/inbound has.
 func RefusalOf(source inbound.Source, body []byte, h http.Header, at time.Time) inbound.Refusal {
 	a, found := provider.Find(source.Provider)
 	if !found {
@@ -72,8 +72,8 @@ func RefusalOf(source inbound.Source, body []byte, h http.Header, at time.Time) 
 	return a.Verify(provider.Call{Source: source, Body: body, At: at}, h)
 }
 
-// SameCredential tells whether two values of a header say the same: the case of
-// an authentication scheme doesn't count.
+// SameCredential reports whether two values of a header mean the same: the case of an
+// authentication scheme doesn't count.
 func SameCredential(name, a, b string) bool {
 	schemeA, restA, _ := strings.Cut(a, " ")
 	schemeB, restB, _ := strings.Cut(b, " ")

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// asAnother runs fn on a database as another program would.
+// asAnother runs fn on a database with a connection of its own, like another program.
 func asAnother(t testing.TB, path string, fn func(db *sql.DB) error) {
 	t.Helper()
 	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=busy_timeout(5000)")
@@ -19,7 +19,7 @@ func asAnother(t testing.TB, path string, fn func(db *sql.DB) error) {
 	Must(t, fn(db))
 }
 
-// Exec changes a database by SQL, as another program would.
+// Exec changes a database by SQL, like another program.
 func Exec(t testing.TB, path string, statements ...string) {
 	t.Helper()
 	asAnother(t, path, func(db *sql.DB) error {
@@ -32,8 +32,8 @@ func Exec(t testing.TB, path string, statements ...string) {
 	})
 }
 
-// SocketDir makes a directory for a Unix socket, whose path has at most 103 bytes: that of
-// t.TempDir may be longer.
+// SocketDir makes a directory for a Unix socket, whose path has at most 103 bytes: the path
+// of t.TempDir may be longer.
 func SocketDir(t testing.TB) string {
 	t.Helper()
 	parent := os.TempDir()
@@ -46,7 +46,7 @@ func SocketDir(t testing.TB) string {
 	return dir
 }
 
-// Garbage is n random bytes.
+// Garbage returns n random bytes.
 func Garbage(n int) []byte {
 	b := make([]byte, n)
 	_, _ = rand.Read(b)
@@ -63,7 +63,7 @@ func Overwrite(t testing.TB, path string, at int64, data []byte) {
 	Must(t, f.Close())
 }
 
-// Digests tells the contents of a database and its key file from others.
+// Digests returns the digests of a database and its key file.
 func Digests(path string) string {
 	var all []string
 	for _, name := range []string{path, path + ".key"} {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Output collects what a process or a logger writes, while a test reads it.
+// Output collects the output of a process or a logger, while a test reads it.
 type Output struct {
 	mu      sync.Mutex
 	text    bytes.Buffer
@@ -21,7 +21,7 @@ func (o *Output) Write(p []byte) (int, error) {
 	return o.text.Write(p)
 }
 
-// String is all that was written so far.
+// String returns all output so far.
 func (o *Output) String() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -45,10 +45,10 @@ func (o *Output) Await(pattern *regexp.Regexp, within time.Duration) []string {
 	}
 }
 
-// bell tells whoever waits of what happens next.
+// bell wakes all goroutines that wait for its next ring.
 type bell struct {
 	mu     sync.Mutex
-	closed chan struct{} // by the next ring; nil where nobody waits
+	closed chan struct{} // closed by the next ring; nil: nobody waits
 }
 
 func (b *bell) ring() {
@@ -60,7 +60,7 @@ func (b *bell) ring() {
 	}
 }
 
-// next is closed by the next ring.
+// next returns a channel that the next ring closes.
 func (b *bell) next() <-chan struct{} {
 	b.mu.Lock()
 	defer b.mu.Unlock()

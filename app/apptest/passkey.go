@@ -14,24 +14,24 @@ import (
 	"testing"
 )
 
-// Authenticator is a device with one passkey, and the browser around it. A test may
-// change what they say.
+// Authenticator is a device with one passkey, and its browser. A test may change what they
+// send.
 type Authenticator struct {
 	t testing.TB
 
-	Origin      string // as the browser says
+	Origin      string // from the browser
 	CrossOrigin bool
-	Type        string // empty: as it should be
-	Host        string // as the device says
+	Type        string // empty: the right one
+	Host        string // from the device
 	Flags       byte   // user present 1, verified 4, eligible for a backup 8, backed up 16
 	Count       uint32 // of the next signature; 0: it doesn't count
 	ID, Handle  []byte
-	Tail        []byte        // after what the device says
+	Tail        []byte        // appended to the data of the device
 	Key         crypto.Signer // *ecdsa.PrivateKey on P-256, ed25519.PrivateKey or *rsa.PrivateKey
-	Attests     crypto.Signer // a key on P-256, by which a new passkey is attested; nil: it isn't
+	Attests     crypto.Signer // a key on P-256, which attests a new passkey; nil: no attestation
 }
 
-// NewAuthenticator is a device at a place, whose user was verified.
+// NewAuthenticator returns a device for an origin and a host. Its user was verified.
 func NewAuthenticator(t testing.TB, origin, host string) *Authenticator {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -57,7 +57,7 @@ func (a *Authenticator) says(flags byte) []byte {
 	return b
 }
 
-// COSE is the public key.
+// COSE returns the public key in the format COSE.
 func (a *Authenticator) COSE() []byte {
 	switch key := a.Key.Public().(type) {
 	case ed25519.PublicKey:

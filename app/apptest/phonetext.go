@@ -9,17 +9,16 @@ import (
 	"baoco/app/inbound"
 )
 
-// PhoneText is an SMS on a phone. Zero fields are filled with those of one and
-// the same text.
+// PhoneText is an SMS on a phone. Zero fields get the values of a default text.
 type PhoneText struct {
 	Sender, Text string
 	Received     time.Time
 	ID           string // capcom6's messageId
-	Title        string // SmsForwarder's: of a notice, or the SIM
+	Title        string // SmsForwarder's: the title of a notice, or the SIM
 }
 
-// A text of a bank with a full account number, one with a masked one that
-// names neither bank nor time, and one that must never be stored.
+// Texts of banks: one with a full account number, one with a masked number and
+// without the bank and the time, and one that must never be stored.
 const (
 	acbText   = "ACB: TK 19354957(VND) + 200,000 luc 10:59 14/10/2025. So du 763,222,700. GD: DH123"
 	MbbText   = "TK 7220xxxx2005|GD: +5,000,000VND 29/02/20 01:15|SD:151,495,520VND|ND: DH123"
@@ -51,7 +50,7 @@ func (x PhoneText) SMSToURL() string {
 		"receivedStamp": x.Received.UnixMilli(), "sim": "sim1"})
 }
 
-// Forwarder is a call of SmsForwarder with the parameters that Setup names.
+// Forwarder returns a call of SmsForwarder with the parameters that Setup names.
 func (x PhoneText) Forwarder(s inbound.Source, at time.Time) url.Values {
 	x = x.Filled()
 	stamp := strconv.FormatInt(at.UnixMilli(), 10)

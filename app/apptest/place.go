@@ -14,8 +14,8 @@ import (
 	"baoco/app/replica"
 )
 
-// Places are the kinds of places of a replica, each behind the program that people run
-// for it. What they hold lies in a directory of this machine, as dir says.
+// Places starts a place of a replica of each kind, with the server program that people use
+// for it. Its objects are in dir, a directory of this machine.
 var Places = map[replica.Scheme]func(t testing.TB) (p replica.Place, c replica.Credentials, dir string){
 	replica.File: func(t testing.TB) (replica.Place, replica.Credentials, string) {
 		dir := t.TempDir() + "/copy of a shop"
@@ -33,7 +33,7 @@ func Place(t testing.TB, url string) replica.Place {
 	return p
 }
 
-// SSHKey makes a key for SSH: a file, and the public key as a line.
+// SSHKey makes a key for SSH. It returns the path of the file, and the public key as a line.
 func SSHKey(t testing.TB) (file, public string) {
 	t.Helper()
 	file = filepath.Join(t.TempDir(), "key")
@@ -86,7 +86,7 @@ func s3Server(t testing.TB) (p replica.Place, c replica.Credentials, at string) 
 		filepath.Join(dir, "shop", "copy")
 }
 
-// startAt runs a server until the test ends, once it listens.
+// startAt starts a server, waits until it listens, and stops it when the test ends.
 func startAt(t testing.TB, address string, cmd *exec.Cmd) {
 	t.Helper()
 	said := &Output{}
@@ -99,7 +99,7 @@ func startAt(t testing.TB, address string, cmd *exec.Cmd) {
 			t.Logf("%s said:\n%s", cmd.Path, said)
 		}
 	})
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) { // it is another process
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) { // another process gives no event to wait for
 		conn, err := net.Dial("tcp", address)
 		if err == nil {
 			conn.Close()
@@ -111,8 +111,8 @@ func startAt(t testing.TB, address string, cmd *exec.Cmd) {
 	}
 }
 
-// FreeAddress is an address of this machine where nothing listens. No system gives such a
-// port to a connection, so a server that ends finds it free when it begins again.
+// FreeAddress returns an address of this machine where nothing listens. No system gives
+// such a port to a connection, so a server can listen on it again after a restart.
 func FreeAddress(t testing.TB) string {
 	t.Helper()
 	for range 100 {

@@ -13,8 +13,8 @@ import (
 	"baoco/app/replica"
 )
 
-// Missing skips a test that needs something which this machine lacks. Where all that
-// Debian has must be there (BAOCO_CI=1) it fails.
+// Missing skips a test that needs something which this machine doesn't have. With BAOCO_CI=1,
+// where everything from Debian is installed, the test fails.
 func Missing(t testing.TB, what string) {
 	t.Helper()
 	if os.Getenv("BAOCO_CI") != "" {
@@ -23,11 +23,11 @@ func Missing(t testing.TB, what string) {
 	t.Skipf("skipped: this test needs %s", what)
 }
 
-var building sync.Mutex // one at a time: they share what the compiler keeps
+var building sync.Mutex // one build at a time, since they share the compiler's cache
 
-// Program is the path of a program of others, such as a server: that of PATH, else
-// one built from its module, once for each machine. Building takes minutes and the
-// network, so without BAOCO_FULL=1 the test is skipped.
+// Program returns the path of a third-party program, such as a server: from PATH, or else
+// built from its module, once for each machine. A build takes minutes and the network, so
+// without BAOCO_FULL=1 the test is skipped.
 func Program(t testing.TB, name, module string) string {
 	t.Helper()
 	if path, err := exec.LookPath(name); err == nil {
@@ -56,7 +56,7 @@ func Program(t testing.TB, name, module string) string {
 	return path
 }
 
-// Litestream is the program, that of PATH or one that is built.
+// Litestream returns the program from PATH, or builds it.
 func Litestream(t testing.TB) replica.Program {
 	t.Helper()
 	program, err := replica.FindProgram(t.Context(), Program(t, "litestream", "github.com/benbjohnson/litestream/cmd/litestream@v0.5.18"))

@@ -12,13 +12,12 @@ import (
 	"baoco/app/replica"
 )
 
-// Full says whether the tests that repeat what they do (kills, power cuts,
-// errors of the disk, random filters) do all their rounds: BAOCO_FULL=1 asks for
-// that, as .ci/proofs does. Without it they do a few.
+// Full reports whether the tests that run in rounds (kills, power cuts, errors of the disk,
+// random filters) run all of them: with BAOCO_FULL=1, as in .ci/proofs. Without it they run
+// a few.
 func Full() bool { return os.Getenv("BAOCO_FULL") == "1" }
 
-// Rounds is how often a test repeats what it does: full with BAOCO_FULL=1,
-// few without it.
+// Rounds returns the number of rounds of a test: full with BAOCO_FULL=1, few without it.
 func Rounds(few, full int) int {
 	if Full() {
 		return full
@@ -26,16 +25,16 @@ func Rounds(few, full int) int {
 	return few
 }
 
-// CheapSecrets has passwords hashed and keys sealed in no time: a password takes 40 ms
-// else, and a sealed key a second. With BAOCO_FULL=1 they cost what they cost in a shop.
+// CheapSecrets makes the hashing of passwords and the sealing of keys fast: a password
+// takes 40 ms, and a sealed key a second. With BAOCO_FULL=1 they cost as much as in a shop.
 func CheapSecrets() {
 	if !Full() {
 		password.Memory, replica.KeyMemory = 64, 64
 	}
 }
 
-// RunTests is m.Run with n parallel tests at once where the machine is smaller, for tests that
-// wait most of the time. A -parallel that is given stays.
+// RunTests is m.Run with at least n parallel tests, also on a smaller machine, for tests that
+// wait most of the time. A given -parallel counts instead.
 func RunTests(m *testing.M, n int) int {
 	flag.Parse()
 	if p := flag.Lookup("test.parallel"); p.Value.String() == strconv.Itoa(runtime.GOMAXPROCS(0)) && runtime.GOMAXPROCS(0) < n {
@@ -44,9 +43,9 @@ func RunTests(m *testing.M, n int) int {
 	return m.Run()
 }
 
-// The heap of most tests is a few megabytes, and Go would collect its garbage many
-// times a second. It may grow to four times that before a collection: tests need a tenth
-// less CPU.
+// The heap of most tests is a few megabytes, so Go would collect garbage many times a
+// second. Here it may grow to four times its size before a collection, so tests need a
+// tenth less CPU.
 func init() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(300)

@@ -12,20 +12,19 @@ import (
 	"baoco/app/delivery"
 )
 
-// Seeding says what Seed fills a file with.
+// Seeding describes the rows that Seed makes.
 type Seeding struct {
 	AccountID int64
 	Rows      int64     // transactions, and as many calls, deliveries, attempts and lines of the audit log
-	From, To  time.Time // they are spread evenly over this time
+	From, To  time.Time // the rows are spread evenly over this time
 }
 
 const rowsPerSeedCommit = 50_000
 
-// Seed fills a new file with transactions that never happened, for measuring. It
-// is fast because it writes without a journal: nobody else may have the file open.
-// The account needs a source, bank accounts, and a webhook for each of them, and
-// has no transaction yet. What is kept beside the rows is then what recording
-// would have kept.
+// Seed fills a new file with invented transactions, for measurements. It is fast because
+// it writes without a journal, so no other process may have the file open. The account
+// needs a source, bank accounts, and a webhook for each of them, and must have no
+// transaction. The derived tables are the same as after recording.
 func Seed(t testing.TB, path string, s Seeding) {
 	t.Helper()
 	ctx := context.Background()
@@ -60,7 +59,7 @@ func Seed(t testing.TB, path string, s Seeding) {
 	Must(t, store.Close())
 }
 
-// seedContents are what Vietnamese transfers say, in the ways banks write it.
+// seedContents are contents of Vietnamese transfers, in the forms of banks.
 var seedContents = []string{
 	"MBVCB.5482931177.NGUYEN VAN A chuyen tien.CT tu 0071000123456 NGUYEN VAN A toi 19354957",
 	"NGUYEN THI HOA chuyen khoan thanh toan don hang",
@@ -76,8 +75,8 @@ var seedContents = []string{
 	"Cty TNHH Thương mại Minh Phát thanh toán công nợ hợp đồng",
 }
 
-// prepareSeed notes what rows refer to in temporary tables, and returns the offset
-// of the installation's zone from UTC in seconds.
+// prepareSeed writes the rows that the new ones refer to into temporary tables, and returns
+// the offset of the installation's zone from UTC in seconds.
 func prepareSeed(ctx context.Context, t testing.TB, db *sql.DB, s Seeding) (offset int) {
 	t.Helper()
 	var used bool
@@ -121,9 +120,9 @@ type seedStatement struct {
 	args  []any
 }
 
-// seedSteps fill one table after the other. Multiplying a number scatters it
-// well enough. One in a hundred deliveries has failed; of its attempts the
-// last is there.
+// seedSteps returns the statements that fill one table after another. A multiplication
+// scatters the numbers well enough. One in a hundred deliveries has failed; only its last
+// attempt exists.
 func seedSteps(s Seeding, offset int, low, high int64) []seedStatement {
 	return []seedStatement{
 		{`WITH RECURSIVE seq(n) AS (SELECT ?1 UNION ALL SELECT n + 1 FROM seq WHERE n < ?2),

@@ -17,11 +17,11 @@ import (
 	"baoco/app/inbound"
 )
 
-// This file signs as the providers do that sign fields, by encoding/json and
-// without anything of package provider.
+// This file signs calls like the providers that sign fields, with encoding/json and
+// without package provider.
 
 // SignedCall makes a call of a source that signs fields: fields is the JSON of
-// the object that is signed. ok is false where it can't be signed.
+// the object that is signed. ok is false if it can't be signed.
 func SignedCall(s inbound.Source, fields string) (body string, header []string, ok bool) {
 	var v map[string]any
 	if err := json.Unmarshal([]byte(fields), &v); err != nil || v == nil {
@@ -52,7 +52,7 @@ func SignedCall(s inbound.Source, fields string) (body string, header []string, 
 	panic("signs no fields: " + s.Provider)
 }
 
-// payOSText is data as payOS signs it; ok is false where it signs nothing.
+// payOSText returns data in the form that payOS signs; ok is false if payOS can't sign it.
 func payOSText(data map[string]any) (text string, ok bool) {
 	var pairs []string
 	for _, key := range jsKeys(data) {
@@ -63,7 +63,7 @@ func payOSText(data map[string]any) (text string, ok bool) {
 					return "", false
 				}
 			}
-			value = jsJSON(list) // sorted deeper than payOS does: not for objects in objects
+			value = jsJSON(list) // it also sorts objects in objects, which payOS doesn't
 		} else if value == "null" || value == "undefined" {
 			value = ""
 		}
@@ -84,7 +84,7 @@ func asText(v any) string {
 	return jsJSON(v)
 }
 
-// jsJSON is JSON.stringify of v with sorted keys.
+// jsJSON returns JSON.stringify of v with sorted keys.
 func jsJSON(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -128,7 +128,7 @@ func jsQuoted(s string) string {
 	return `"` + b.String() + `"`
 }
 
-// jsKeys are the sorted keys of an object, none of which is a number.
+// jsKeys returns the sorted keys of an object. None of them may be a number.
 func jsKeys(v map[string]any) []string {
 	return slices.SortedFunc(maps.Keys(v), func(a, b string) int { return slices.Compare(utf16.Encode([]rune(a)), utf16.Encode([]rune(b))) })
 }

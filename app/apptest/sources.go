@@ -22,7 +22,7 @@ func (w *World) AddSource(add inbound.SourceAdd) inbound.Source {
 	return source
 }
 
-// Source adds a source, with a secret that is made where none is given.
+// Source adds a source. If secret is empty, one is made.
 func (w *World) Source(provider app.Provider, auth inbound.Auth, secret string) inbound.Source {
 	w.T.Helper()
 	return w.AddSource(inbound.SourceAdd{Provider: provider, Auth: auth, Secret: secret})

@@ -11,7 +11,7 @@ import (
 	"baoco/app/inbound"
 )
 
-// Said is what an element of an event is read as, and what became of it.
+// Said is an element of an event as it is read, with its outcome.
 type Said struct {
 	State       inbound.Outcome
 	Amount      int64
@@ -21,7 +21,7 @@ type Said struct {
 	Open        bool // it has an item that needs attention
 }
 
-// Reads is what an event said, and its event.
+// Reads returns the elements of an event, and the event.
 func (w *World) Reads(event int64) ([]Said, inbound.Event) {
 	w.T.Helper()
 	e, err := w.Services.Inbound.ReadInboundEvent(context.Background(), 1, event)
@@ -33,7 +33,7 @@ func (w *World) Reads(event int64) ([]Said, inbound.Event) {
 	return list, e
 }
 
-// Links links a bank account and checks what had been waiting for it.
+// Links links a bank account and checks how many waiting items are recorded.
 func (w *World) Links(bank, number string, notify inbound.NotifyOnLink, recorded, deliveries int) app.BankAccount {
 	w.T.Helper()
 	r, err := w.Services.Inbound.LinkBankAccount(context.Background(), 1,
@@ -50,7 +50,7 @@ func (w *World) Unlinks(id int64) {
 	Must(w.T, w.Services.Ledger.UnlinkBankAccount(context.Background(), 1, id, time.Now()))
 }
 
-// Came records a native call as if it had come in some time ago.
+// Came records a native call with a time of receipt in the past.
 func (w *World) Came(ago time.Duration, s inbound.Source, x Transfer) {
 	w.T.Helper()
 	body := []byte(Batch(x.Native()))
@@ -67,7 +67,7 @@ func (w *World) Event(id int64) inbound.Event {
 	return e
 }
 
-// Transactions lists those of account 1, oldest first, at most 100.
+// Transactions lists the transactions of account 1, oldest first, at most 100.
 func (w *World) Transactions() []app.Transaction {
 	w.T.Helper()
 	page, err := w.Services.Ledger.Transactions(context.Background(), 1,
@@ -85,7 +85,7 @@ func (w *World) WantTransactions(n int) []app.Transaction {
 	return list
 }
 
-// Events is the inbound log of account 1, newest first.
+// Events returns the inbound log of account 1, newest first.
 func (w *World) Events() []inbound.Event {
 	w.T.Helper()
 	list, _, err := w.Services.Inbound.InboundEvents(context.Background(), 1, inbound.Filter{Page: app.Page{Number: 1, Size: 1000}})
@@ -98,7 +98,7 @@ func (w *World) Events() []inbound.Event {
 	return list
 }
 
-// NewestEvent is the first of Events; the test ends where there is none.
+// NewestEvent returns the first of Events; if the log is empty, the test ends.
 func (w *World) NewestEvent() inbound.Event {
 	w.T.Helper()
 	list, _, err := w.Services.Inbound.InboundEvents(context.Background(), 1, inbound.Filter{Page: app.Page{Number: 1, Size: 1}})
@@ -114,13 +114,13 @@ func (w *World) Items(event int64) []inbound.Item {
 	return w.Event(event).Items
 }
 
-// File runs fn on the file as another program would.
+// File runs fn on the file, like another program.
 func (w *World) File(fn func(db *sql.DB) error) {
 	w.T.Helper()
 	asAnother(w.T, w.Path, fn)
 }
 
-// Change changes the file as another program would.
+// Change changes the file, like another program.
 func (w *World) Change(statement string, args ...any) {
 	w.T.Helper()
 	w.File(func(db *sql.DB) error {
@@ -135,15 +135,15 @@ func (w *World) Rows(table string) (n int) {
 	return n
 }
 
-// Pay records money in on the bank account someAccount and gives the
-// transaction's id. id is the provider's.
+// Pay records money in on SomeAccount and returns the transaction's id. id is the
+// provider's.
 func (w *World) Pay(accountID int64, id, content string) int64 {
 	w.T.Helper()
 	return w.byHand(accountID, inbound.TransactionCreate{Body: []byte("{}"),
 		Incoming: inbound.Incoming{EventID: id, Number: "FT" + id, Amount: 1549000, Content: content}}).ID
 }
 
-// Attempts are those of an account, newest first, once there are n.
+// Attempts waits until an account has n attempts, and returns them, newest first.
 func (w *World) Attempts(accountID int64, n int) (list []delivery.Attempt) {
 	w.T.Helper()
 	w.Until(fmt.Sprintf("%d attempts", n), func() bool {

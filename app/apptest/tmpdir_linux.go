@@ -5,9 +5,9 @@ import (
 	"syscall"
 )
 
-// The files of tests, and of the programs that they start, lie in memory where it has 2 GB
-// for them: tests need a sixth less time. A TMPDIR that is set stays, and with BAOCO_FULL=1
-// they lie on the disk, as in a shop.
+// The files of tests, and of the programs that they start, are in memory if it has 2 GB
+// for them, so tests take a sixth less time. If TMPDIR is set, it counts instead. With
+// BAOCO_FULL=1 they are on the disk, as in a shop.
 func init() {
 	const memory, writable = "/dev/shm", 3
 	var fs syscall.Statfs_t

@@ -14,8 +14,8 @@ import (
 	"baoco/app/provider"
 )
 
-// Transfer is a transaction that a provider names. Zero fields are filled
-// with those of one and the same transfer.
+// Transfer is a transaction that a provider sends. Zero fields get the values of a default
+// transfer.
 type Transfer struct {
 	ID, Number, Account, Gateway, Direction, Date, Content string
 	Amount                                                 int64
@@ -57,12 +57,12 @@ func Quoted(v any) string {
 	return string(b)
 }
 
-// Batch is the body of a native call of raw elements.
+// Batch returns the body of a native call with elements in JSON.
 func Batch(elements ...string) string {
 	return `{"transactions":[` + strings.Join(elements, ",") + `]}`
 }
 
-// ReadNative reads as a native source's call is read.
+// ReadNative reads the body of a native call.
 func ReadNative(body []byte) []inbound.Incoming {
 	zone, err := time.LoadLocation(app.DefaultZone)
 	if err != nil {
@@ -87,7 +87,7 @@ func VietQRBody(pairs ...any) string {
 	return Quoted(v)
 }
 
-// Forms are fields as the two encodings of an HTML form write them.
+// Forms returns fields in the two encodings of an HTML form.
 func Forms(fields map[string]string) (form, multipart string) {
 	values := url.Values{}
 	for _, key := range slices.Sorted(maps.Keys(fields)) {
@@ -109,8 +109,7 @@ func Mapped(pairs ...string) map[string]string {
 var FlatMap = Mapped("id", "id", "amount", "amount", "account", "acc", "type", "type", "time", "time", "content", "text", "number",
 	"ref", "gateway", "bank")
 
-// Amounts are literals of JSON and what they are in VND; 0 is none, -1 is not
-// JSON.
+// Amounts are literals of JSON and their values in VND; 0: no amount, -1: not JSON.
 var Amounts = []struct {
 	Literal string
 	VND     int64

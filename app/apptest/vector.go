@@ -14,7 +14,7 @@ import (
 	"baoco/app/inbound"
 )
 
-// Vector is a call of testdata/provider with what must come of it.
+// Vector is a call from testdata/provider with the wanted transactions.
 type Vector struct {
 	Name       string
 	Provider   app.Provider
@@ -23,10 +23,10 @@ type Vector struct {
 	Secret     string
 	Headers    map[string]string
 	Body       string
-	Normalized []normalized // none: a test call, or nothing paid
+	Normalized []normalized // empty: a test call, or no payment
 }
 
-// normalized is one transaction of a vector; what is nil isn't said.
+// normalized is one transaction of a vector; a nil field isn't compared.
 type normalized struct {
 	TestCall  bool   `json:"test_call"`
 	EventID   string `json:"event_id"`
@@ -39,7 +39,7 @@ type normalized struct {
 	Content   *string
 }
 
-// HTTPHeader is header as a server reads it.
+// HTTPHeader returns Headers as a server reads them.
 func (v Vector) HTTPHeader() http.Header {
 	h := http.Header{}
 	for name, value := range v.Headers {
@@ -48,7 +48,7 @@ func (v Vector) HTTPHeader() http.Header {
 	return h
 }
 
-// SignedAt is the time at which the vector's timestamp is that of now.
+// SignedAt returns the time of the vector's timestamp; without a timestamp, the present time.
 func (v Vector) SignedAt() time.Time {
 	if n, err := strconv.ParseInt(v.Headers["X-SePay-Timestamp"], 10, 64); err == nil {
 		return time.Unix(n, 0)
@@ -56,13 +56,13 @@ func (v Vector) SignedAt() time.Time {
 	return time.Now()
 }
 
-// Source is the vector's source as its kind sees it.
+// Source returns the source that the vector's call is for.
 func (v Vector) Source() inbound.Source {
 	return inbound.Source{Provider: v.Provider, Auth: v.Auth, Secret: v.Secret, Options: inbound.SourceOptions{AccessKey: v.AccessKey}}
 }
 
-// Vectors are those from the providers' documentation, a directory each, and
-// those that make.mjs made.
+// Vectors returns the vectors from the providers' documentation, each in a directory, and
+// the vectors that make.mjs made.
 func Vectors(t testing.TB) (list []Vector) {
 	t.Helper()
 	dir := filepath.Join("..", "..", "testdata", "provider")

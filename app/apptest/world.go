@@ -1,11 +1,10 @@
-// Package apptest builds what the tests of every room begin with: a database
-// in a directory of its own, the service over it, what a shop sets up there
-// (bank account, webhook, source, API key, transaction), and the calls that
-// providers make. Only tests import it.
+// Package apptest is the test kit of all rooms: a database in a directory of its
+// own, the services over it, the things that a shop sets up (bank account, webhook,
+// source, API key, transaction), and the calls of providers. Only tests import it.
 //
-// What the tests of two rooms need belongs here. How a room is reached stays
-// with that room: HTTP and the browser with web/webtest, the network of
-// deliveries with scheduler, processes with app/acceptance.
+// Code that the tests of two rooms need belongs here. The ways to reach one room stay
+// with that room: HTTP and the browser in web/webtest, the network of deliveries in
+// scheduler, processes in app/acceptance.
 package apptest
 
 import (
@@ -33,13 +32,13 @@ import (
 )
 
 func init() {
-	// A test that asks a server of this machine doesn't wait for ever.
+	// A test that sends a request to a server of this machine must not wait for ever.
 	http.DefaultClient.Timeout = time.Minute
-	// However small the disk is on which the tests run, nobody is warned of it.
+	// A small disk under the tests must not cause a warning.
 	upkeep.LittleRoom = 0
 }
 
-// Must ends the test with an error.
+// Must ends the test if err isn't nil.
 func Must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
@@ -47,10 +46,9 @@ func Must(t testing.TB, err error) {
 	}
 }
 
-// Eventually polls until something is true, and ends the test when it is not
-// within a minute. It is for what happens in another process, or in the kernel; within
-// this process an event tells, such as a commit (World.Until), or the clock of a synctest
-// bubble.
+// Eventually polls until truth returns true, and ends the test if it doesn't within a
+// minute. It is for events in another process or in the kernel. In this process a test waits
+// for an event, such as a commit (World.Until), or for the clock of a synctest bubble.
 func Eventually(t testing.TB, what string, truth func() bool) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
@@ -61,8 +59,7 @@ func Eventually(t testing.TB, what string, truth func() bool) {
 	t.Fatalf("not within a minute: %s", what)
 }
 
-// Receive takes what comes from a channel, and ends the test when nothing does within a
-// minute.
+// Receive receives a value from a channel, and ends the test if none comes within a minute.
 func Receive[T any](t testing.TB, what string, from <-chan T) (got T) {
 	t.Helper()
 	select {
@@ -73,9 +70,9 @@ func Receive[T any](t testing.TB, what string, from <-chan T) (got T) {
 	return got
 }
 
-// NewFile makes an empty database, as the first serve does, in a directory of
-// its own. It is a copy of the first that this process made, with the same key,
-// since making one takes ten times as long.
+// NewFile makes an empty database, as the first serve does, in a directory of its own. It is
+// a copy of the first database of this process, with the same key, since a new one takes
+// ten times as long.
 func NewFile(t testing.TB) string {
 	t.Helper()
 	path := newPath(t)
@@ -83,7 +80,7 @@ func NewFile(t testing.TB) string {
 	return path
 }
 
-// NewFileAt is NewFile in a place of the test's own.
+// NewFileAt is NewFile at a path.
 func NewFileAt(t testing.TB, path string) {
 	t.Helper()
 	template, err := newFile(time.Now().Year()) // a synctest bubble has a year of its own
@@ -101,8 +98,8 @@ func NewFileOfOwnKey(t testing.TB) string {
 	return path
 }
 
-// newPath is where a database is made: in a directory that nobody else may change,
-// whatever the umask is.
+// newPath returns the path of a new database, in a directory that only its owner may
+// change, also with another umask.
 func newPath(t testing.TB) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -110,7 +107,7 @@ func newPath(t testing.TB) string {
 	return filepath.Join(dir, "baoco.db")
 }
 
-// emptyFile is what an empty database and its key file hold.
+// emptyFile is the content of an empty database and of its key file.
 type emptyFile struct{ database, key []byte }
 
 var emptyFiles = struct {
@@ -142,8 +139,8 @@ func newFile(year int) (f emptyFile, err error) {
 	return f, err
 }
 
-// OpenStore opens a database. With serve it does so as the server does: it
-// checks the file, and no other server may have it.
+// OpenStore opens a database. With serve it opens it like the server: it checks the file,
+// and no other server may have it open.
 func OpenStore(t testing.TB, path string, serve bool) *sqlitestore.Store {
 	t.Helper()
 	store, err := sqlitestore.Open(context.Background(), path, sqlitestore.Options{Serve: serve, Unnamed: Unnamed})
@@ -151,10 +148,10 @@ func OpenStore(t testing.TB, path string, serve bool) *sqlitestore.Store {
 	return store
 }
 
-// Unnamed acts in tests whose rule isn't who acts.
+// Unnamed returns the actor for tests whose rule isn't about actors.
 func Unnamed() app.Actor { return app.Actor{Way: app.WayServer, At: time.Now()} }
 
-// Acting is a context in which Unnamed acts.
+// Acting returns ctx with Unnamed as the actor.
 func Acting(ctx context.Context) context.Context { return app.ActingAs(ctx, Unnamed()) }
 
 // World is the service over a database, without a server and without a
@@ -178,8 +175,8 @@ func Open(t testing.TB, path string, config services.Config) *World {
 	return &World{T: t, Path: path, Store: store, Services: Over(t, store, config), commits: commits}
 }
 
-// Until waits until something is true of what the file holds, and ends the test when it
-// is not within a minute. It looks after each commit of the world's own store.
+// Until waits until truth returns true, and ends the test if it doesn't within a minute. It
+// calls truth after each commit of the world's own store.
 func (w *World) Until(what string, truth func() bool) {
 	w.T.Helper()
 	late := time.After(time.Minute)
@@ -196,8 +193,8 @@ func (w *World) Until(what string, truth func() bool) {
 	}
 }
 
-// Over makes the service over a store. Of config it sets the zone and, where there
-// are none, the store, the targets (127.0.0.1), the providers and their reader.
+// Over makes the services over a store. It sets the zone in config and, if they are missing,
+// the store, the targets (127.0.0.1), the providers and their reader.
 func Over(t testing.TB, store *sqlitestore.Store, config services.Config) *services.All {
 	t.Helper()
 	var err error
@@ -218,7 +215,7 @@ func Over(t testing.TB, store *sqlitestore.Store, config services.Config) *servi
 	return services.New(config)
 }
 
-// Admin is another process on the same file.
+// Admin returns services over the same file with a store of their own, like another process.
 func (w *World) Admin() *services.All {
 	w.T.Helper()
 	store := OpenStore(w.T, w.Path, false)
@@ -226,7 +223,7 @@ func (w *World) Admin() *services.All {
 	return Over(w.T, store, services.Config{})
 }
 
-// Targets allows webhooks to go to addresses that are forbidden otherwise.
+// Targets returns a policy that allows addresses which are otherwise forbidden for webhooks.
 func Targets(t testing.TB, allow ...string) *target.Policy {
 	t.Helper()
 	targets, err := target.ParsePolicy(allow)
@@ -299,7 +296,7 @@ func (w *World) User(accountID int64, name string, role access.Role) access.User
 	return u
 }
 
-// SecondAccount makes another customer.
+// SecondAccount makes a second account.
 func (w *World) SecondAccount() int64 {
 	w.T.Helper()
 	a, err := w.Services.Ledger.CreateAccount(context.Background(), "second", time.Now())
@@ -309,8 +306,8 @@ func (w *World) SecondAccount() int64 {
 
 const SomePassword = "mật khẩu rất dài"
 
-// someHash is of SomePassword, with the least work that may be asked for: that of a real
-// one takes 40 ms at each sign-in of a test.
+// someHash is a hash of SomePassword with the least allowed work: a real hash takes 40 ms at
+// each sign-in of a test.
 const someHash = "$argon2id$v=19$m=8,t=1,p=1$c2FsdCBvZiBhIHRlc3Q$Tq29hzPlxU/YT3nueTvFTBvWHknl1Hzkb67IfWElA04"
 
 // CodePattern makes the pattern of codes with eight digits after a prefix.

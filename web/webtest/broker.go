@@ -8,30 +8,30 @@ import (
 	"baoco/app/stream"
 )
 
-// Brokers are the brokers that streams are sent to: those whose first host is away
-// are not there, and the others keep what they get.
+// Brokers plays the brokers of streams. A broker whose first host is away.example.com refuses
+// the connection; all other brokers keep what they get.
 type Brokers struct {
 	mu     sync.Mutex
 	kept   []stream.Message
-	opened stream.Broker // last
+	opened stream.Broker // the last one
 	fault  error
 }
 
-// All is what the brokers have kept.
+// All returns the messages that the brokers have kept.
 func (b *Brokers) All() []stream.Message {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.kept[:len(b.kept):len(b.kept)]
 }
 
-// Opened is what was opened last.
+// Opened returns the broker that was opened last.
 func (b *Brokers) Opened() stream.Broker {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.opened
 }
 
-// Refuse makes all brokers refuse what they get; nil: they keep it again.
+// Refuse makes all brokers refuse messages; nil: they keep them again.
 func (b *Brokers) Refuse(fault error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -70,7 +70,7 @@ func (b *Browser) Post(path string, pairs ...string) Answer {
 	return b.Send("POST", path, form)
 }
 
-// Goes checks that an answer sends the browser on.
+// Goes checks that an answer redirects the browser to a URL.
 func (a Answer) Goes(t testing.TB, to string) {
 	t.Helper()
 	if a.Status != http.StatusSeeOther || a.Header.Get("Location") != to {
@@ -84,7 +84,7 @@ func (b *Browser) SignIn(name string) *Browser {
 	return b
 }
 
-// Cookie is the Set-Cookie of a name; empty where there is none.
+// Cookie returns the Set-Cookie header of a name; empty: none.
 func (a Answer) Cookie(name string) string {
 	for _, c := range a.Header.Values("Set-Cookie") {
 		if strings.HasPrefix(c, name+"=") {
@@ -101,21 +101,21 @@ func (a Answer) WantStatus(t testing.TB, status int) {
 	}
 }
 
-// Submit posts a form that counts once, as if it was shown just now.
+// Submit posts a form that can be sent once, as if it had just been shown.
 func (b *Browser) Submit(path string, pairs ...string) Answer {
 	b.t.Helper()
 	return b.Post(path, append([]string{"once", FormKey()}, pairs...)...)
 }
 
-// FormKey is the key of a form that is shown now.
+// FormKey returns the key of a form that is shown now.
 func FormKey() string { return strconv.FormatInt(time.Now().Unix(), 10) + "-" + cryptorand.Text() }
 
 var onceField = regexp.MustCompile(`name="once" value="([^"]+)"`)
 
-// Once is the key of the form on a page.
+// Once gets a page and returns the key of its form.
 func (b *Browser) Once(path string) string { b.t.Helper(); return b.Get(path).Once(b.t) }
 
-// Once is the key of the form on a page; the test ends where there is none.
+// Once returns the key of the form on a page; if it has no form, the test ends.
 func (a Answer) Once(t testing.TB) string {
 	t.Helper()
 	found := onceField.FindStringSubmatch(a.Body)
@@ -143,7 +143,7 @@ func (b *Browser) Upload(path, name, file string, pairs ...string) Answer {
 	return b.send("POST", path, form.FormDataContentType(), &body)
 }
 
-// Serve is a browser at one more server over the same service.
+// Serve starts another server over the same services, and returns a browser for it.
 func (w *World) Serve(config web.Config) *Browser {
 	w.T.Helper()
 	config.Services = w.Services
@@ -154,7 +154,7 @@ func (w *World) Serve(config web.Config) *Browser {
 	return b
 }
 
-// Hides checks that a page says none of texts.
+// Hides checks that a page contains none of texts.
 func (a Answer) Hides(t testing.TB, texts ...string) {
 	t.Helper()
 	for _, text := range texts {
@@ -164,7 +164,7 @@ func (a Answer) Hides(t testing.TB, texts ...string) {
 	}
 }
 
-// Shows checks that a page says all of texts.
+// Shows checks that a page contains all of texts.
 func (a Answer) Shows(t testing.TB, texts ...string) {
 	t.Helper()
 	page := html.UnescapeString(a.Body)

@@ -27,10 +27,9 @@ import (
 	"github.com/getkin/kin-openapi/routers/gorillamux"
 )
 
-// contract is the OpenAPI document, for holding requests and answers against
-// it. What baoco sends is held more strictly than the document tells its
-// readers: a member that isn't described is at fault, so that none is
-// forgotten, while clients must expect more.
+// contract is the OpenAPI document that requests and answers are checked against. Answers
+// are checked more strictly than the document demands: a member that isn't described is an
+// error, so that none is forgotten, though clients must accept such members.
 type contract struct {
 	Doc    *openapi3.T
 	router routers.Router
@@ -56,7 +55,7 @@ var TheContract = sync.OnceValues(func() (contract, error) {
 	return c, err
 })
 
-// MemberAt is the part of a document under a path of members.
+// MemberAt returns the part of a document under a path of members.
 func MemberAt(document any, path ...string) any {
 	for _, name := range path {
 		object, _ := document.(map[string]any)
@@ -93,8 +92,8 @@ func closeAnswers(document map[string]any) {
 	}
 }
 
-// closed is a schema with its references written out, and with objects that
-// have the described members only. A part of an allOf is not closed by itself:
+// closed returns a schema with its references replaced by what they name, and with objects
+// that allow only the described members. A part of an allOf isn't closed by itself, since
 // the other parts have members too.
 func closed(document, schema map[string]any, whole bool) map[string]any {
 	if ref, found := schema["$ref"].(string); found {
@@ -139,7 +138,7 @@ func described(path string) bool {
 		func(prefix string) bool { return strings.HasPrefix(path, prefix) })
 }
 
-// Route finds the operation that a request is to; where there is none, one that
+// Route finds the operation of a request; if the document has none, it returns one that
 // only refuses.
 func (c contract) Route(r *http.Request) (*routers.Route, map[string]string) {
 	route, params, err := c.router.FindRoute(r)
@@ -154,25 +153,25 @@ func (c contract) Route(r *http.Request) (*routers.Route, map[string]string) {
 	return route, params
 }
 
-// only is what an address without an operation answers.
+// only returns an operation that has one answer, for an address without an operation.
 func (c contract) only(status int, response string) *routers.Route {
 	ref := c.Doc.Components.Responses[response]
 	return &routers.Route{Spec: c.Doc, Operation: &openapi3.Operation{Responses: openapi3.NewResponses(openapi3.WithStatus(status, ref))}}
 }
 
-// NewRequest is a request as a server reads it; nil where the document has
-// nothing to say of its target.
+// NewRequest returns a request as a server reads it; nil: the document doesn't describe its
+// target.
 func NewRequest(method, target, body string, header http.Header) *http.Request {
 	parsed, err := url.ParseRequestURI(target)
 	if err != nil || !described(parsed.Path) {
 		return nil
 	}
 	values := parsed.Query()
-	maps.DeleteFunc(values, func(_ string, v []string) bool { return v[0] == "" }) // the same as none
+	maps.DeleteFunc(values, func(_ string, v []string) bool { return v[0] == "" }) // an empty value means the same as none
 	parsed.RawQuery = values.Encode()
 	r := &http.Request{Method: method, URL: parsed, Host: "localhost", Header: header.Clone(), Body: io.NopCloser(strings.NewReader(body))}
 	if body != "" && r.Header.Get("Content-Type") == "" {
-		r.Header.Set("Content-Type", "application/json") // as which it is read
+		r.Header.Set("Content-Type", "application/json") // the server reads it as this type
 	}
 	return r
 }
@@ -181,7 +180,7 @@ var ContractOptions = &openapi3filter.Options{
 	IncludeResponseStatus: true, AuthenticationFunc: openapi3filter.NoopAuthenticationFunc, SkipSettingDefaults: true,
 }
 
-// CheckContract gives what of an answer is not as the document has it.
+// CheckContract returns the differences between an answer and the document.
 func CheckContract(method, target string, a Answer) []string {
 	c, err := TheContract()
 	if err != nil {
@@ -215,19 +214,18 @@ func CheckContract(method, target string, a Answer) []string {
 	return nil
 }
 
-// heldAnswers are the answers that were found to be as the document has them.
-// Compiling the schemas of one takes half a millisecond of CPU, and most answers
-// of a test differ from another only in the id of the request.
+// heldAnswers are the answers that were checked without an error. To compile the schemas
+// of one takes half a millisecond of CPU, and most answers of a test differ only in the id
+// of the request.
 var heldAnswers sync.Map // keys are of sameAnswer
 
 var requestID = regexp.MustCompile(`^[0-9a-f]{24}$`)
 
-// sameAnswer is all of an answer that decides whether it is as the document has it,
-// for a response of the document. Which digits the id of the request has decides
-// nothing.
+// sameAnswer returns the parts of an answer on which its check against a response of the
+// document depends. The digits of the request's id aren't among them.
 func sameAnswer(response *openapi3.ResponseRef, a Answer) any {
 	if response == nil {
-		response = &openapi3.ResponseRef{Value: &openapi3.Response{}} // equal to no other
+		response = &openapi3.ResponseRef{Value: &openapi3.Response{}} // it equals no other response
 	}
 	headers := []string{"Content-Type"}
 	for name := range response.Value.Headers {
@@ -248,7 +246,7 @@ func sameAnswer(response *openapi3.ResponseRef, a Answer) any {
 	}{response.Value, text}
 }
 
-// checkHead holds an answer without body against that of GET.
+// checkHead checks an answer to HEAD, which has no body, against the answer to GET.
 func checkHead(route *routers.Route, a Answer) []string {
 	response := route.Operation.Responses.Status(a.Status)
 	if response == nil {
@@ -288,7 +286,7 @@ func Shown(v any) string {
 	return string(text)
 }
 
-// From has requests answered as those that come from the address remote.
+// From returns a function that sends requests to h from the address remote.
 func From(h http.Handler, remote string) func(method, path, body string, header ...string) Answer {
 	return func(method, path, body string, header ...string) Answer {
 		request := httptest.NewRequest(method, path, strings.NewReader(body))

@@ -46,7 +46,7 @@ func (b *Browser) Listen(path string, header ...string) *Listener {
 			case "id":
 				e.ID = value
 			case "data":
-				e.Data += strings.ReplaceAll(value, "&#43;", "+") // as html/template writes it
+				e.Data += strings.ReplaceAll(value, "&#43;", "+") // html/template escapes it
 			case "":
 				l.Events <- e
 				e = event{}
@@ -56,11 +56,11 @@ func (b *Browser) Listen(path string, header ...string) *Listener {
 	return l
 }
 
-// Next is the next event of a name; those of other names are left out, but not
-// ended.
+// Next returns the next event of a name, and skips other events. The test ends at the event
+// ended, unless it is the name.
 func (l *Listener) Next(name string) event { l.t.Helper(); return l.All(name)[0] }
 
-// All are the next events of some names, in whichever order they come.
+// All returns the next event of each name. They may come in any order.
 func (l *Listener) All(names ...string) []event {
 	l.t.Helper()
 	found := make([]event, len(names))

@@ -20,13 +20,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Sends makes a call of a source as its provider does.
+// Sends makes a call of a source, like its provider.
 func (w *World) Sends(s inbound.Source, body string) Answer {
 	w.T.Helper()
 	return w.Do("POST", s.URLPath(), body, apptest.Credentials(s, body, time.Now())...)
 }
 
-// Counts is what an accepted call is answered.
+// Counts are the counts in the answer to an accepted call.
 type Counts struct {
 	Recorded, Duplicates, Unassigned, Conflicts, Rejected int
 	MayRepeat                                             int `json:"may_be_repeat"`
@@ -40,7 +40,7 @@ var (
 	Rejected   = Counts{Rejected: 1}
 )
 
-// CountsOf are the counts of what was recorded.
+// CountsOf returns the counts of a recording.
 func CountsOf(r inbound.Recording) Counts {
 	return Counts{r.Recorded, r.Duplicates, r.Unassigned, r.Conflicts, r.Rejected, r.MayBeRepeats}
 }
@@ -59,7 +59,7 @@ func (a Answer) Counts(t testing.TB) Counts {
 	return got.Counts
 }
 
-// Wants makes a call and checks what became of it.
+// Wants makes a call and checks the counts in the answer.
 func (w *World) Wants(want Counts, s inbound.Source, body string) {
 	w.T.Helper()
 	if got := w.Sends(s, body).Counts(w.T); got != want {
@@ -67,7 +67,7 @@ func (w *World) Wants(want Counts, s inbound.Source, body string) {
 	}
 }
 
-// Names sends one transfer in the source's format.
+// Names sends one transfer in the source's format and checks the counts in the answer.
 func (w *World) Names(want Counts, s inbound.Source, x apptest.Transfer) {
 	w.T.Helper()
 	body := apptest.Batch(x.Native())
@@ -77,8 +77,8 @@ func (w *World) Names(want Counts, s inbound.Source, x apptest.Transfer) {
 	w.Wants(want, s, body)
 }
 
-// Peers is the same installation behind a listener that believes what the
-// header X-Test-Peer says of the client's address.
+// Peers returns the same installation with a listener that takes the client's address from
+// the header X-Test-Peer.
 func (w *World) Peers() *World {
 	handler := web.New(web.Config{Services: w.Services})
 	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
@@ -93,11 +93,11 @@ func (w *World) Peers() *World {
 	return &other
 }
 
-// Peer is the n-th address of a client; at most 30 failing calls of one are
+// Peer returns the n-th address of a client; at most 30 failing calls from one address are
 // answered 401.
 func Peer(n int) string { return fmt.Sprintf("198.51.%d.%d", n/250, n%250+1) }
 
-// shop is a receiver that answers 200 and counts what it was told.
+// shop is a receiver that answers 200 and keeps the transactions that it received.
 type shop struct {
 	URL  string
 	mu   sync.Mutex
@@ -127,8 +127,8 @@ func (s *shop) Heard() []string {
 	return slices.Sorted(slices.Values(s.told))
 }
 
-// Waits checks that exactly want is told, each once, and that nothing more is
-// queued.
+// Waits waits for deliveries, and checks that the shop received exactly want, each once, and
+// that no other delivery was queued.
 func (s *shop) Waits(w *World, want ...string) {
 	w.T.Helper()
 	if n := w.Rows("deliveries"); n != len(want) {
@@ -141,7 +141,7 @@ func (s *shop) Waits(w *World, want ...string) {
 	}
 }
 
-// WantsRefusal makes a native call of which nothing can be read.
+// WantsRefusal makes a native call that can't be read, and checks the refusal.
 func (w *World) WantsRefusal(s inbound.Source, body string, status int, code app.Code, field string) {
 	w.T.Helper()
 	a := w.Sends(s, body)
@@ -155,7 +155,7 @@ func (w *World) WantsRefusal(s inbound.Source, body string, status int, code app
 	}
 }
 
-// Texts has the phone of a source forward a text, and checks what became of it.
+// Texts forwards a text like the phone of a source, and checks the counts in the answer.
 func (w *World) Texts(want Counts, s inbound.Source, x apptest.PhoneText) {
 	w.T.Helper()
 	body := map[app.Provider]func() string{
@@ -177,8 +177,8 @@ func (w *World) API(method, path, body string, status int, v any) {
 	}
 }
 
-// Tallies checks that what every event said adds up to what was counted when
-// it was recorded.
+// Tallies reads every event again, and checks that the outcomes of its elements add up to
+// the counts from when it was recorded.
 func (w *World) Tallies() {
 	w.T.Helper()
 	for _, e := range w.Events() {

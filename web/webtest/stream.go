@@ -19,8 +19,8 @@ import (
 	"baoco/web"
 )
 
-// Bubble is an installation in the virtual time of a test, whose requests are
-// handed to the handler without a network.
+// Bubble is an installation in the virtual time of a test. Its requests go to the handler
+// without a network.
 type Bubble struct {
 	*World
 	Handler http.Handler
@@ -33,8 +33,8 @@ func InBubble(t *testing.T, test func(t *testing.T, w Bubble)) {
 	InBubbleAfter(t, 0, test)
 }
 
-// InBubbleAfter is InBubble later on that day. The time until then goes by while the file
-// isn't open: a store that is has work to do in every second.
+// InBubbleAfter is InBubble that begins later on that day. The time until then passes while
+// the file isn't open, since an open store has work in every second.
 func InBubbleAfter(t *testing.T, later time.Duration, test func(t *testing.T, w Bubble)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -48,8 +48,8 @@ func InBubbleAfter(t *testing.T, later time.Duration, test func(t *testing.T, w 
 	})
 }
 
-// PipeConn is a connection without a network, whose other end reads what is sent,
-// or nothing where it is full.
+// PipeConn is a connection without a network. Its other end reads what is sent, or nothing
+// while the connection is full.
 type PipeConn struct {
 	mu       sync.Mutex
 	Headers  http.Header
@@ -57,7 +57,7 @@ type PipeConn struct {
 	body     bytes.Buffer
 	full     bool
 	deadline time.Time
-	moved    chan struct{} // closed at a new deadline
+	moved    chan struct{} // closed when a new deadline is set
 	Ended    chan struct{} // closed when the handler has returned
 }
 
@@ -88,7 +88,7 @@ func (c *PipeConn) Write(p []byte) (int, error) {
 	}
 }
 
-// Fill has the connection take nothing more.
+// Fill makes the connection full: it accepts no more data.
 func (c *PipeConn) Fill() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -123,7 +123,7 @@ func (c *PipeConn) HasEnded() bool {
 	}
 }
 
-// Open begins a stream. hangUp ends it as its reader would.
+// Open begins a stream. hangUp ends it, like its reader.
 func (w Bubble) Open(cookies map[string]*http.Cookie, path string, full bool) (c *PipeConn, hangUp context.CancelFunc) {
 	r := httptest.NewRequest("GET", path, nil)
 	for _, cookie := range cookies {
@@ -157,7 +157,7 @@ func (w Bubble) open(r *http.Request, full bool) (c *PipeConn, hangUp context.Ca
 	return c, hangUp
 }
 
-// Unpacked is the body of an answer as a browser reads it.
+// Unpacked returns the body of an answer as a browser reads it.
 func (a Answer) Unpacked(t testing.TB) string {
 	t.Helper()
 	if a.Header.Get("Content-Encoding") != "gzip" {

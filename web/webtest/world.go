@@ -1,6 +1,6 @@
 // Package webtest is the test kit of the houses of web: a whole installation
 // reached over HTTP, a browser, providers' calls, live pages, and the contract
-// that every answer is held against. Only tests import it.
+// that every answer is checked against. Only tests import it.
 package webtest
 
 import (
@@ -30,11 +30,11 @@ func init() { apptest.CheapSecrets() }
 type World struct {
 	*apptest.World
 	URL     string
-	Stop    func() // ends what Start began
+	Stop    func() // stops what Start has started
 	Brokers *Brokers
 }
 
-// NewWorld starts everything that serve does on a new file.
+// NewWorld starts everything that serve starts, on a new file.
 func NewWorld(t testing.TB) *World {
 	t.Helper()
 	w := newClosedWorld(t)
@@ -43,8 +43,8 @@ func NewWorld(t testing.TB) *World {
 	return w
 }
 
-// NewStillWorld is a world without a server and a scheduler, so that it can live
-// in a bubble of synctest, where no time passes while it works.
+// NewStillWorld returns a world without a server and a scheduler, for a synctest bubble,
+// where no time passes while it works.
 func NewStillWorld(t testing.TB) *World {
 	t.Helper()
 	w := newClosedWorld(t)
@@ -58,11 +58,11 @@ func newClosedWorld(t testing.TB) *World {
 	return &World{World: &apptest.World{T: t, Path: apptest.NewFile(t)}}
 }
 
-// schedule is delivery.RetrySchedule with longer waits: no retry begins by itself while a
-// test is at work, however slow the machine is.
+// schedule is delivery.RetrySchedule with longer waits, so that no retry begins by itself
+// during a test, also on a slow machine.
 var schedule = []time.Duration{0, time.Hour, time.Hour, time.Hour, time.Hour, time.Hour}
 
-// busy is a push service that takes nothing.
+// busy is a push service that answers 503 to everything.
 type busy struct{}
 
 func (busy) RoundTrip(*http.Request) (*http.Response, error) {
@@ -79,7 +79,7 @@ func (w *World) open() *courier.Sender {
 	return sender
 }
 
-// Start serves the file on a loopback port, another one each time.
+// Start serves the file on a loopback port, each time on another one.
 func (w *World) Start() {
 	w.T.Helper()
 	sender := w.open()
@@ -96,7 +96,7 @@ func (w *World) Start() {
 	}
 }
 
-// Answer is what came back.
+// Answer is an answer over HTTP.
 type Answer struct {
 	Status int
 	Header http.Header
@@ -115,16 +115,16 @@ func (a Answer) JSON(t testing.TB) map[string]any {
 	return v
 }
 
-// client follows no redirect: an address either answers or doesn't. Its transport is none of the
-// standard library's, whose connections each server of a test closes that ends.
+// client follows no redirects. It has a transport of its own, since each httptest server that
+// closes also closes the idle connections of http.DefaultTransport.
 var client = &http.Client{
 	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	Transport:     &http.Transport{MaxIdleConnsPerHost: 64},
 	Timeout:       time.Minute,
 }
 
-// Do sends a request; header holds pairs of name and value, each added. The
-// answer must be as openapi.yaml has it.
+// Do sends a request; header has pairs of name and value, and each is added. The answer is
+// checked against openapi.yaml.
 func (w *World) Do(method, path, body string, header ...string) Answer {
 	w.T.Helper()
 	a, err := w.Send(method, path, body, header...)
@@ -135,7 +135,7 @@ func (w *World) Do(method, path, body string, header ...string) Answer {
 	return a
 }
 
-// Send is Do without the contract.
+// Send is Do without the check.
 func (w *World) Send(method, path, body string, header ...string) (Answer, error) {
 	request, err := http.NewRequest(method, w.URL+path, strings.NewReader(body))
 	if err != nil {
@@ -145,10 +145,10 @@ func (w *World) Send(method, path, body string, header ...string) (Answer, error
 	return answered(client.Do(request))
 }
 
-// EventStreamType is the media type of an answer that lasts.
+// EventStreamType is the media type of an event stream.
 const EventStreamType = "text/event-stream"
 
-// answered reads an answer whole, or what comes first of one that lasts.
+// answered reads a whole answer, or the first bytes of an event stream.
 func answered(response *http.Response, err error) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
@@ -165,7 +165,7 @@ func answered(response *http.Response, err error) (Answer, error) {
 
 const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-// BogusKey has the form and the check digits of a key, but nobody made it.
+// BogusKey returns a text with the form and the check digits of an API key that doesn't exist.
 func BogusKey(r *rand.Rand) string {
 	b := []byte("baoco_")
 	for range 37 {

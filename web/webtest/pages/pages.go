@@ -1,5 +1,5 @@
-// Package pages finds the pages of the dashboard that a test doesn't visit. It stands apart from
-// webtest, whose contract takes each test process 6 ms to load.
+// Package pages finds the pages of the dashboard that a test doesn't visit. It isn't part of
+// webtest, because each test process takes 6 ms to load webtest's contract.
 package pages
 
 import (
@@ -10,8 +10,8 @@ import (
 	"baoco/web/wire"
 )
 
-// Without are the pages of the dashboard that none of the paths leads to; those
-// of except are left out.
+// Without returns the pages of the dashboard that none of the paths leads to, but for
+// those in except.
 func Without(paths []string, except ...string) (pages []string) {
 	mux, visited := http.NewServeMux(), map[string]bool{}
 	for _, path := range except {
