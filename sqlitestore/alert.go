@@ -236,8 +236,8 @@ const lastInWindow = `SELECT coalesce(max(id), 0) FROM (SELECT id FROM transacti
 const feedAsRead = `EXISTS (SELECT 1 FROM payment_feeds WHERE channel_id = ?11 AND told_to = ?1
 	AND bank_account_id IS nullif(?4, 0) AND type = ?5 AND least = ?6 AND content = ?12)`
 
-// fromPaymentsToTell selects the transactions up to ?2 that a feed reports.
-const fromPaymentsToTell = ` FROM transactions t NOT INDEXED JOIN bank_accounts b ON b.id = t.bank_account_id
+// fromFeedPayments selects the transactions up to ?2 that a feed reports.
+const fromFeedPayments = ` FROM transactions t NOT INDEXED JOIN bank_accounts b ON b.id = t.bank_account_id
 	WHERE t.id > ?1 AND t.id <= ?2 AND t.account_id = ?3
 	AND (?4 = 0 OR t.bank_account_id = ?4) AND (?5 = '' OR t.type = ?5) AND t.amount >= ?6
 	AND t.channel <> ?7 AND b.status <> ?8 AND t.occurred_at >= t.created_at - ?9 AND ` + feedAsRead + ` ORDER BY t.id LIMIT ?10`
@@ -252,11 +252,11 @@ func (s *Store) PaymentsToTell(ctx context.Context, c alert.Channel) ([]app.Tran
 		f.ToldTo, last, c.AccountID, f.BankAccountID, string(f.Type), f.Least,
 		string(app.ChannelFile), string(app.BankAccountInactive), int64(alert.FeedOldest.Seconds()), alert.FeedRead, c.ID, f.Content,
 	}
-	list, err := readAll(ctx, s, scanTransaction, `SELECT `+transactionColumns+fromPaymentsToTell, args...)
+	list, err := readAll(ctx, s, scanTransaction, `SELECT `+transactionColumns+fromFeedPayments, args...)
 	if err != nil || len(list) > 0 {
 		return list, last, err
 	}
-	none, err := readOne[bool](ctx, s, `SELECT `+feedAsRead+` AND NOT EXISTS (SELECT 1`+fromPaymentsToTell+`)`, args...)
+	none, err := readOne[bool](ctx, s, `SELECT `+feedAsRead+` AND NOT EXISTS (SELECT 1`+fromFeedPayments+`)`, args...)
 	if !none {
 		last = 0
 	}

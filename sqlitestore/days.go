@@ -39,14 +39,14 @@ func shownDays(ctx context.Context, param string) string {
 	return `(SELECT bank_account_id, day, type, count, amount FROM receiving_number_days WHERE receiving_number = ` + param + ` ->> 'number')`
 }
 
-// dayRange is the days from first on, without end.
+// dayRange is the days from first on and before end.
 type dayRange struct{ first, end app.Day }
 
-// timeRange is the time from from on, without to.
+// timeRange is the time from the instant from on and before to.
 type timeRange struct{ from, to time.Time }
 
-// wholeDays divides the time from from on, without to, into the whole days of a zone, and
-// the parts of days before and after them. A zero time is no bound.
+// wholeDays divides the time between two instants into the whole days of a zone, and the
+// parts of days before and after them. A zero instant is no bound.
 func wholeDays(from, to time.Time, zone *time.Location) (whole dayRange, cut []timeRange) {
 	whole = dayRange{math.MinInt32, math.MaxInt32}
 	if !from.IsZero() {

@@ -54,7 +54,7 @@ func (s *Store) attemptListing(ctx context.Context, accountID int64, f delivery.
 		from = `a NOT INDEXED`
 	}
 	if f.Query != "" {
-		of, few, err := s.deliveriesHolding(ctx, accountID, f.Query)
+		of, few, err := s.deliveriesContaining(ctx, accountID, f.Query)
 		switch {
 		case err != nil:
 			return listing{}, err
@@ -70,9 +70,9 @@ func (s *Store) attemptListing(ctx context.Context, accountID int64, f delivery.
 		from: ` FROM attempts ` + from + ` WHERE ` + c.where.String(), args: c.args}, nil
 }
 
-// deliveriesHolding returns the condition that the delivery of an attempt a contains a
+// deliveriesContaining returns the condition that the delivery of an attempt a contains a
 // text. If few is false, there are too many such deliveries, or the text is too short.
-func (s *Store) deliveriesHolding(ctx context.Context, accountID int64, query string) (c *conditions, few bool, err error) {
+func (s *Store) deliveriesContaining(ctx context.Context, accountID int64, query string) (c *conditions, few bool, err error) {
 	text, ok := holding(query)
 	if !ok {
 		return nil, false, nil

@@ -26,7 +26,7 @@ func (s *Store) LinkInbound(
 		r.BankAccount = txBankAccount(tx, accountID, r.BankAccount.ID)
 		return r, more, nil
 	})
-	r.More, err = linkGoesOn(r, err)
+	r.More, err = staysLinked(r, err)
 	return r, err
 }
 
@@ -155,14 +155,14 @@ func (s *Store) LinkBankAccount(ctx context.Context, b app.BankAccount, in inbou
 		r.BankAccount = txBankAccount(tx, b.AccountID, r.BankAccount.ID)
 		return r, more, nil
 	})
-	more, err := linkGoesOn(r, err)
+	more, err := staysLinked(r, err)
 	return inbound.LinkResult{BankAccount: r.BankAccount, Recorded: r.Waiting, More: more, Before: err == nil && !r.Linked,
 		Deliveries: r.Deliveries, Webhooks: r.Webhooks}, err
 }
 
-// linkGoesOn reports whether the bank account was linked before the store became
+// staysLinked reports whether the bank account was linked before the store became
 // unavailable. Then it stays linked, and FinishLinks records the rest.
-func linkGoesOn(r inbound.EventLinkResult, err error) (bool, error) {
+func staysLinked(r inbound.EventLinkResult, err error) (bool, error) {
 	if r.BankAccount.ID != 0 && app.CodeOf(err) == app.CodeUnavailable {
 		return true, nil
 	}

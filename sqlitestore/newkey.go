@@ -88,7 +88,7 @@ func ReplaceKey(ctx context.Context, path string, now time.Time) (r upkeep.Repla
 	if err := checkSchema(ctx, db, resolved); err != nil {
 		return r, err
 	}
-	sealer, kept, err := sealAnew(ctx, db, resolved, info, now)
+	sealer, kept, err := sealUnderNewKey(ctx, db, resolved, info, now)
 	if err != nil {
 		return r, err
 	}
@@ -138,9 +138,9 @@ func exclusiveError(err error) error {
 	return fmt.Errorf("%w: another command or program has the database open; end it first: %w", ErrServed, err)
 }
 
-// sealAnew does steps 1 to 3, unless an earlier run has done them. It returns the new key,
+// sealUnderNewKey does steps 1 to 3, unless an earlier run has done them. It returns the new key,
 // and the path of the copy that it made.
-func sealAnew(ctx context.Context, db *sql.DB, path string, owner os.FileInfo, now time.Time) (key *sealer, kept string, err error) {
+func sealUnderNewKey(ctx context.Context, db *sql.DB, path string, owner os.FileInfo, now time.Time) (key *sealer, kept string, err error) {
 	next := path + nextKey
 	check, err := scanOne[string](db.QueryRowContext(ctx, keyCheck))
 	if err != nil && !noRows(err) {

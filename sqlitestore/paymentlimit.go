@@ -17,10 +17,10 @@ func hiddenReceived(param, more string) string {
 		WHERE m.request_id = r.id ` + more + ` AND NOT (` + isShown("h", param) + `))`
 }
 
-// seenReceived is the amount that came for a payment request r, as a limited user sees it. If r is paid in
+// limitedReceived is the amount that came for a payment request r, as a limited user sees it. If r is paid in
 // full, hidden amounts are left out, but only down to the amount asked for: with less the customer would be
 // asked to pay twice. param is the limit.
-func seenReceived(param string) string {
+func limitedReceived(param string) string {
 	return `iif(` + param + ` IS NULL OR r.paid_at IS NULL, r.received,
 		max(r.received - ` + hiddenReceived(param, "") + `, min(r.received, r.transfer_amount)))`
 }

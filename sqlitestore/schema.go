@@ -132,7 +132,7 @@ func (k *schema) versionOf(ctx context.Context, db querier, path string) (versio
 		return 0, fmt.Errorf("%w: %s is a database of another program", ErrNotDatabase, path)
 	case version > k.version():
 		return version, fmt.Errorf("%w: %s has schema %d, this baoco knows %d: use the newer one%s", ErrNewer, path, version, k.version(),
-			k.orGoBack(path, version))
+			k.goBackAdvice(path, version))
 	}
 	found, err := digest(ctx, db)
 	if err != nil {
@@ -155,9 +155,9 @@ func schemaError(path string, err error) error {
 	return fmt.Errorf("open %s: %w", path, err)
 }
 
-// orGoBack returns advice to restore the last copy that was made before a migration and that
+// goBackAdvice returns advice to restore the last copy that was made before a migration and that
 // this baoco can read; empty: none.
-func (k *schema) orGoBack(path string, version int) string {
+func (k *schema) goBackAdvice(path string, version int) string {
 	for ; version > k.version(); version-- {
 		kept := beforeSchema(path, version)
 		if found, err := versionInHeader(kept); err == nil && found <= k.version() {

@@ -16,7 +16,7 @@ func shiftColumns(param string) string {
 	return `s.id, s.account_id, s.user_id, s.user_name, s.opened_at, s.closed_at, s.received,
 	(SELECT json_array(count(*), count(*) FILTER (WHERE r.paid_at IS NOT NULL AND ` + overpaid + ` = 0), coalesce(sum(r.received), 0),
 		coalesce(sum(` + overpaid + `), 0), coalesce(sum(r.transfer_amount - r.received) FILTER (WHERE r.paid_at IS NULL AND r.received > 0), 0))
-	FROM (SELECT r.paid_at, r.transfer_amount, ` + seenReceived(param) + ` AS received FROM payment_requests r WHERE r.shift_id = s.id) r)`
+	FROM (SELECT r.paid_at, r.transfer_amount, ` + limitedReceived(param) + ` AS received FROM payment_requests r WHERE r.shift_id = s.id) r)`
 }
 
 func scanShift(row scanner) (sh payment.Shift, err error) {
@@ -40,13 +40,13 @@ var oneShift = `SELECT ` + shiftColumns("?3") + ` FROM shifts s WHERE s.id = ?1 
 func (s *Store) Shift(ctx context.Context, accountID, id int64) (payment.Shift, error) {
 	sh, err := scanShift(s.queryRow(ctx, oneShift, id, accountID, limitOf(ctx)))
 	if err == nil {
-		err = s.seenAtClosing(ctx, &sh)
+		err = s.limitAtClosing(ctx, &sh)
 	}
 	return sh, err
 }
 
-// seenAtClosing limits the amount at the closing of a shift to what ctx shows.
-func (s *Store) seenAtClosing(ctx context.Context, sh *payment.Shift) error {
+// limitAtClosing limits the amount at the closing of a shift to what ctx shows.
+func (s *Store) limitAtClosing(ctx context.Context, sh *payment.Shift) error {
 	if sh.ClosedAt.IsZero() || limitOf(ctx) == nil {
 		return nil
 	}
@@ -75,7 +75,7 @@ func (s *Store) Shifts(ctx context.Context, accountID, userID int64, page app.Pa
 		page.Size, page.Offset(), limitOf(ctx))
 	for i := range list {
 		if err == nil {
-			err = s.seenAtClosing(ctx, &list[i])
+			err = s.limitAtClosing(ctx, &list[i])
 		}
 	}
 	return list, total, err
@@ -113,7 +113,7 @@ func (s *Store) ShiftClosing(ctx context.Context, accountID, id int64, now time.
 		return c, err
 	case kept != "":
 		if err = json.Unmarshal([]byte(kept), &c); err == nil {
-			err = s.seenClosing(ctx, &c, sh.ClosedAt)
+			err = s.limitClosing(ctx, &c, sh.ClosedAt)
 		}
 		return c, err
 	case !sh.ClosedAt.IsZero():
@@ -127,15 +127,15 @@ func (s *Store) ShiftClosing(ctx context.Context, accountID, id int64, now time.
 		payment.MaxClosing)
 	c = payment.NewClosing(sh.ShiftFigures, bills, money, now)
 	if err == nil {
-		err = s.seenClosing(ctx, &c, now)
+		err = s.limitClosing(ctx, &c, now)
 	}
 	c.ShiftFigures = sh.ShiftFigures // these are limited already
 	return c, err
 }
 
-// seenClosing limits a closing that was made at a moment to what ctx shows. The amount of a bill
-// is limited as in seenReceived, and hidden money without a bill is left out.
-func (s *Store) seenClosing(ctx context.Context, c *payment.Closing, at time.Time) error {
+// limitClosing limits a closing that was made at a moment to what ctx shows. The amount of a bill
+// is limited as in limitedReceived, and hidden money without a bill is left out.
+func (s *Store) limitClosing(ctx context.Context, c *payment.Closing, at time.Time) error {
 	limit := limitOf(ctx)
 	if limit == nil {
 		return nil

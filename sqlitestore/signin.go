@@ -14,8 +14,8 @@ func (s *Store) Session(ctx context.Context, token string, now time.Time) ([]byt
 	return data, err == nil, noRowsAs(err, nil)
 }
 
-// sessionGoesOn is the condition that a session, joined with its user, hasn't ended at ?1.
-const sessionGoesOn = `sessions.end_at > ?1 AND sessions.ended = 0 AND sessions.generation = users.generation`
+// sessionIsValid is the condition that a session, joined with its user, hasn't ended at ?1.
+const sessionIsValid = `sessions.end_at > ?1 AND sessions.ended = 0 AND sessions.generation = users.generation`
 
 func (s *Store) Sessions(ctx context.Context, accountID, userID int64, token string, now time.Time) ([]access.Session, error) {
 	return readAll(ctx, s, func(row scanner) (access.Session, error) {
@@ -24,7 +24,7 @@ func (s *Store) Sessions(ctx context.Context, accountID, userID int64, token str
 			secondsInto(&n.EndAt), &n.This)
 		return n, err
 	}, `SELECT sessions.id, sessions.generation, halfway, agent, address, started_at, seen_at, end_at, token = ?4
-		FROM users JOIN sessions ON sessions.user_id = users.id WHERE users.account_id = ?2 AND users.id = ?3 AND `+sessionGoesOn+
+		FROM users JOIN sessions ON sessions.user_id = users.id WHERE users.account_id = ?2 AND users.id = ?3 AND `+sessionIsValid+
 		` ORDER BY seen_at DESC, sessions.id DESC`, now.Unix(), accountID, userID, token)
 }
 
@@ -52,7 +52,7 @@ func (s *Store) SeeSession(ctx context.Context, token, address string, now time.
 func (s *Store) EndSession(ctx context.Context, accountID, userID, id int64, now time.Time) error {
 	return s.write(ctx, func(tx *tx) error {
 		tx.changeOne(access.ErrNoSession, endSession+`id = (SELECT sessions.id FROM users JOIN sessions ON sessions.user_id = users.id
-			WHERE users.account_id = ?2 AND users.id = ?3 AND sessions.id = ?4 AND `+sessionGoesOn+`)`, now.Unix(), accountID, userID, id)
+			WHERE users.account_id = ?2 AND users.id = ?3 AND sessions.id = ?4 AND `+sessionIsValid+`)`, now.Unix(), accountID, userID, id)
 		u := txUser(tx, accountID, userID)
 		return tx.audit(ctx, accountID, app.DeedUserSessionEnd, userID, app.AuditNamed(u.Name))
 	})

@@ -161,14 +161,14 @@ func rowConditions(accountID int64, f app.TransactionFilter) *conditions {
 	c.addIf(f.MaxAmount != 0, "t.amount <= ?", f.MaxAmount)
 	c.addIf(f.Code != "", "t.code = ?", f.Code)
 	if f.Query != "" {
-		c.join(meantBy(f))
+		c.join(matchesText(f))
 	}
 	c.addIf(f.DeliveryState != "", inState(f.DeliveryState, "t.id"))
 	return &c
 }
 
-// meantBy returns the condition that a transaction t matches the search text of a filter.
-func meantBy(f app.TransactionFilter) *conditions {
+// matchesText returns the condition that a transaction t matches the search text of a filter.
+func matchesText(f app.TransactionFilter) *conditions {
 	meant, args := "instr(t.search, ?) > 0", []any{fold.String(f.Query)}
 	if f.Or.Amount != 0 {
 		meant, args = meant+" OR t.amount = ?", append(args, f.Or.Amount)

@@ -48,7 +48,7 @@ func (a *Authenticator) client(kind, challenge string) []byte {
 	return text
 }
 
-func (a *Authenticator) says(flags byte) []byte {
+func (a *Authenticator) data(flags byte) []byte {
 	host := sha256.Sum256([]byte(a.Host))
 	b := binary.BigEndian.AppendUint32(append(host[:], a.Flags|flags), a.Count)
 	if a.Count > 0 {
@@ -78,7 +78,7 @@ func (a *Authenticator) COSE() []byte {
 
 // Create answers a challenge with a new passkey.
 func (a *Authenticator) Create(challenge string) string {
-	data := append(a.says(64), make([]byte, 16)...)
+	data := append(a.data(64), make([]byte, 16)...)
 	data = append(binary.BigEndian.AppendUint16(data, uint16(len(a.ID))), a.ID...)
 	data = append(append(data, a.COSE()...), a.Tail...)
 	client := a.client("webauthn.create", challenge)
@@ -96,7 +96,7 @@ func (a *Authenticator) Create(challenge string) string {
 
 // Sign answers a challenge with the passkey.
 func (a *Authenticator) Sign(challenge string) string {
-	client, data := a.client("webauthn.get", challenge), append(a.says(0), a.Tail...)
+	client, data := a.client("webauthn.get", challenge), append(a.data(0), a.Tail...)
 	response := map[string]any{"clientDataJSON": coded(client), "authenticatorData": coded(data),
 		"signature": coded(a.sign(a.Key, data, client))}
 	if len(a.Handle) > 0 {

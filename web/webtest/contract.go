@@ -199,7 +199,7 @@ func CheckContract(method, target string, a Answer) []string {
 		return checkHead(route, a)
 	}
 	same := sameAnswer(route.Operation.Responses.Status(a.Status), a)
-	if _, held := heldAnswers.Load(same); held {
+	if _, checked := checkedAnswers.Load(same); checked {
 		return nil
 	}
 	err = openapi3filter.ValidateResponse(context.Background(), &openapi3filter.ResponseValidationInput{
@@ -210,14 +210,14 @@ func CheckContract(method, target string, a Answer) []string {
 	if err != nil {
 		return []string{fmt.Sprintf("the answer %d is not as openapi.yaml has it: %v", a.Status, err)}
 	}
-	heldAnswers.Store(same, true)
+	checkedAnswers.Store(same, true)
 	return nil
 }
 
-// heldAnswers are the answers that were checked without an error. To compile the schemas
+// checkedAnswers are the answers that were checked without an error. To compile the schemas
 // of one takes half a millisecond of CPU, and most answers of a test differ only in the id
 // of the request.
-var heldAnswers sync.Map // keys are of sameAnswer
+var checkedAnswers sync.Map // keys are of sameAnswer
 
 var requestID = regexp.MustCompile(`^[0-9a-f]{24}$`)
 

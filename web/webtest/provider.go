@@ -99,9 +99,9 @@ func Peer(n int) string { return fmt.Sprintf("198.51.%d.%d", n/250, n%250+1) }
 
 // shop is a receiver that answers 200 and keeps the transactions that it received.
 type shop struct {
-	URL  string
-	mu   sync.Mutex
-	told []string // path and transaction id
+	URL      string
+	mu       sync.Mutex
+	received []string // path and transaction id
 }
 
 func NewShop(t testing.TB) *shop {
@@ -113,7 +113,7 @@ func NewShop(t testing.TB) *shop {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		for _, x := range body.Transactions {
-			s.told = append(s.told, r.URL.Path+" "+x.ID)
+			s.received = append(s.received, r.URL.Path+" "+x.ID)
 		}
 	}))
 	t.Cleanup(server.Close)
@@ -124,7 +124,7 @@ func NewShop(t testing.TB) *shop {
 func (s *shop) Heard() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.Sorted(slices.Values(s.told))
+	return slices.Sorted(slices.Values(s.received))
 }
 
 // Waits waits for deliveries, and checks that the shop received exactly want, each once, and

@@ -330,7 +330,7 @@ func removeReplica(c *cli.Context, s *session.Session) error {
 	if err != nil {
 		return err
 	}
-	if err := afterFenceLook(c.Context, replica.ConfigPath(config.Database)); err != nil {
+	if err := waitForFenceLook(c.Context, replica.ConfigPath(config.Database)); err != nil {
 		return err
 	}
 	if err := errors.Join(os.Remove(replica.ConfigPath(config.Database)), serve.NotFenced(config.Database)); err != nil {
@@ -344,9 +344,9 @@ func removeReplica(c *cli.Context, s *session.Session) error {
 		"The copy at %s is not kept up to date any more, and stays there. As root: systemctl disable --now baoco-litestream", config.Place)
 }
 
-// afterFenceLook waits until a running server has read file, which setup wrote. A server that
+// waitForFenceLook waits until a running server has read file, which setup wrote. A server that
 // doesn't find its new epoch in the file would take it for the epoch of another server.
-func afterFenceLook(ctx context.Context, file string) error {
+func waitForFenceLook(ctx context.Context, file string) error {
 	info, err := os.Stat(file)
 	if err != nil {
 		return err

@@ -232,7 +232,7 @@ func (t *takeover) take(ctx context.Context) error {
 	}
 	t.taken = true
 	t.progress("This machine has epoch %d.", t.own.Number)
-	changed, err := t.outwait(ctx)
+	changed, err := t.waitForOldServer(ctx)
 	if err == nil && changed {
 		err = errNewer
 	}
@@ -250,9 +250,9 @@ const (
 	longestWait = 2 * time.Minute
 )
 
-// outwait waits until an old server that may still run has stopped, and reports whether its
+// waitForOldServer waits until an old server that may still run has stopped, and reports whether its
 // copy has changed since it was restored.
-func (t *takeover) outwait(ctx context.Context) (changed bool, err error) {
+func (t *takeover) waitForOldServer(ctx context.Context) (changed bool, err error) {
 	taken, err := replica.EpochTime(ctx, t.objects, t.own.Number)
 	if err != nil {
 		return false, err
