@@ -54,7 +54,7 @@ func linkBankAccount(tx *tx, b app.BankAccount, now time.Time) int64 {
 	return b.ID
 }
 
-// setReceiving changes how customers pay b. A number is that of one bank account at a bank.
+// setReceiving changes how customers pay b. At one bank only one bank account has a number.
 func setReceiving(tx *tx, b app.BankAccount, r app.BankAccountReceiving) {
 	for _, n := range r.Receiving() {
 		other, taken := tx.recordCache(b.AccountID).withNumber(b.Bank, n.Number, b.ID)

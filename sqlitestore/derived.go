@@ -15,8 +15,8 @@ import (
 )
 
 // derived is a table, or some columns of one, that can be counted from other rows. It is
-// kept so that statistics and lists don't read all of them. Doctor compares what is kept
-// with what is counted, and a repair changes the rows that differ.
+// kept so that statistics and lists don't read all of these rows. Doctor compares the kept
+// values with the counted ones, and a repair changes the rows that differ.
 //
 // In the queries ?1 is the first hour that webhook_hours still holds.
 type derived struct {
@@ -57,7 +57,7 @@ var derivedTables = []derived{
 
 	{check: "history", name: "history_rows", table: "account_totals", key: "account_id", columns: "history_rows",
 		counted: `SELECT id, (SELECT count(*) FROM attempts INDEXED BY attempts_list WHERE account_id = a.id) FROM accounts a`},
-	// Pruned attempts can't be counted: these numbers are at least those of the rows.
+	// Pruned attempts can't be counted, so these numbers may be greater than those of the rows.
 	{check: "history", name: "attempts_made", table: "account_totals", key: "account_id", columns: "attempts_made, attempts_failed",
 		counted: `SELECT account_id, made, min(max(attempts_failed, failed), made) FROM
 			(SELECT account_id, max(attempts_made, history_rows) AS made, attempts_failed,

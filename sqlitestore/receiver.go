@@ -9,8 +9,7 @@ import (
 	"baoco/app/delivery"
 )
 
-// A receiver is the part of a webhook that says how to call it: its address, its secrets
-// and its own headers.
+// This file has the receiver of a webhook: its address, its secrets and its own headers.
 
 // receiverColumns are the columns of a receiver.
 const receiverColumns = `w.kind, w.url, w.auth, w.headers, ` + secretColumns

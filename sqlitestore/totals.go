@@ -117,7 +117,7 @@ func (t *totals) flush(tx *tx) error {
 
 type dayKey struct {
 	owner     int64  // an account or a bank account
-	number    string // a receiving number of it; empty: the whole
+	number    string // a receiving number of it; empty: the whole bank account
 	day       app.Day
 	direction app.Direction
 }

@@ -107,7 +107,7 @@ func (s *Store) transactionListing(ctx context.Context, accountID int64, f app.T
 	case f.Query != "":
 		from = `NOT INDEXED`
 	}
-	if !byDate && (!f.From.IsZero() || !f.To.IsZero()) { // what is of one time has ids near each other
+	if !byDate && (!f.From.IsZero() || !f.To.IsZero()) { // rows of one period have ids near each other
 		ids, err := s.idsOf(ctx, accountID, f)
 		if err != nil {
 			return l, err
@@ -292,8 +292,8 @@ func (s *Store) sums(ctx context.Context, accountID int64, f app.TransactionFilt
 	return s.scanSums(ctx, `SELECT `+of.rows+l.from, l.args...)
 }
 
-// deliveredSums subtracts the sums of the other states, which few transactions are in, from
-// the sums of all. If states change meanwhile, the result may be a little wrong.
+// deliveredSums are all sums less those of the other states, which few transactions are in.
+// If states change meanwhile it may be a little wrong.
 func (s *Store) deliveredSums(ctx context.Context, accountID int64, f app.TransactionFilter) (sums app.Flow, err error) {
 	for _, f.DeliveryState = range []app.DeliveryState{"", app.DeliveryFailed, app.DeliveryPending, app.DeliveryUnsent} {
 		l, err := s.transactionListing(ctx, accountID, f)

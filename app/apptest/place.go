@@ -99,7 +99,7 @@ func startAt(t testing.TB, address string, cmd *exec.Cmd) {
 			t.Logf("%s said:\n%s", cmd.Path, said)
 		}
 	})
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) { // another process gives no event to wait for
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) { // it polls, since another process sends no event
 		conn, err := net.Dial("tcp", address)
 		if err == nil {
 			conn.Close()

@@ -163,7 +163,7 @@ func listPending(c *cli.Context, s *session.Session) error {
 	})
 }
 
-// sendNow makes the named deliveries due, or all waiting retries to --webhook-id. If one is
+// sendNow makes the named deliveries due, or all waiting ones to --webhook-id. If one is
 // refused, the rest are made due all the same.
 func sendNow(c *cli.Context, s *session.Session) error {
 	if c.IsSet("webhook-id") {

@@ -46,7 +46,7 @@ func listImports(c *cli.Context, s *session.Session) error {
 	})
 }
 
-// undoneJSON is what an undo removes, or would remove in a dry run.
+// undoneJSON is the result of an undo, also of a dry run.
 type undoneJSON struct {
 	ImportID   int64    `json:"import_id"`
 	File       string   `json:"file"`

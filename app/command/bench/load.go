@@ -186,7 +186,7 @@ func (r *receiver) hang(_ http.ResponseWriter, request *http.Request) {
 	<-request.Context().Done()
 }
 
-// begin forgets what arrived before.
+// begin clears the arrivals of earlier runs.
 func (r *receiver) begin(run int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -25,8 +25,8 @@ const (
 	ExitCheck    = 6 // a check failed
 )
 
-// DatabaseError gives an error of work on database files the exit code of the
-// database, unless it has a code of its own.
+// DatabaseError returns an error of work on database files with ExitDatabase, unless
+// it has an exit code of its own.
 func DatabaseError(err error) error {
 	if err != nil && ExitCode(err) == ExitError {
 		return Exit(ExitDatabase, err)

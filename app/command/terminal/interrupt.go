@@ -51,8 +51,8 @@ func UntilStopped(ctx context.Context) (context.Context, context.CancelFunc) {
 	return ctx, cancel
 }
 
-// unfinishedError is the error of an interrupted command. state says what is done
-// and what isn't.
+// unfinishedError is the error of an interrupted command. state is a sentence about what
+// is done and what isn't.
 type unfinishedError struct {
 	error
 	state string

@@ -128,7 +128,7 @@ func placeOf(db string) (string, error) {
 	return filepath.Join(dir, filepath.Base(db)), err
 }
 
-// errNewer says that the copy has changed since it was restored.
+// errNewer is the error if the copy has changed since it was restored.
 var errNewer = errors.New("the copy has changed")
 
 func (t *takeover) run(ctx context.Context, force bool, now time.Time) (r sqlitestore.Restored, err error) {
