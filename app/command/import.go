@@ -151,7 +151,10 @@ func importFile(c *cli.Context, s *session.Session) error {
 	if err != nil {
 		v.Error = new(terminal.OneLine(terminal.ErrorText(err)))
 	}
-	lost := fmt.Sprintf("%s: %d recorded, %d known already, %d rejected.", path, v.Recorded, v.Duplicates, v.Rejected)
+	var lost string
+	if !v.DryRun {
+		lost = fmt.Sprintf("%s: %d recorded, %d known already, %d rejected.", path, v.Recorded, v.Duplicates, v.Rejected)
+	}
 	if e := terminal.Report(c, v, lost, v.print); err == nil {
 		err = e
 	}

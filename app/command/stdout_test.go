@@ -80,6 +80,7 @@ var lostOutputs = []struct {
 	{command: "transaction tail --once"},
 	{command: "transaction export"},
 	{"transaction export --output-file DIR/out.csv", "out.csv holds 1 transactions.", false},
+	{command: "transaction import DIR/out.csv --dry-run"},
 	{"transaction import DIR/out.csv", "out.csv: 0 recorded, 1 known already, 0 rejected.", false},
 	{"bank unlink 1", "Bank account 1 is unlinked", true},
 	{"webhook create --name shop --url URL/hook --type IN",
