@@ -81,9 +81,8 @@ func (s *Server) chosen(v *visit, texts []string) ([]app.Transaction, error) {
 	if err != nil {
 		return nil, err
 	}
-	slices.Sort(ids)
 	var list []app.Transaction
-	for _, id := range slices.Compact(ids) {
+	for _, id := range ids {
 		t, err := s.transactionOf(v, id)
 		if err != nil {
 			return nil, err

@@ -182,8 +182,8 @@ func (d *resendData) count(counts map[int64]int, hooks []delivery.Webhook) {
 	}
 }
 
-// readIDs reads the ids of the rows that were ticked in a list: at least one, at most what
-// the pages of a list can hold. unknown refuses what is no id.
+// readIDs reads the ids of the rows that were ticked in a list, each once: at least one, at
+// most what the pages of a list can hold. unknown refuses what is no id.
 func readIDs(texts []string, unknown error) ([]int64, error) {
 	var ids []int64
 	for _, text := range texts {
@@ -191,13 +191,15 @@ func readIDs(texts []string, unknown error) ([]int64, error) {
 		if !ok {
 			return nil, unknown
 		}
-		ids = append(ids, id)
+		if !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+		if len(ids) > app.MaxPageSize {
+			return nil, app.InvalidField("row", "can hold at most 100 rows", "chỉ được có tối đa 100 dòng")
+		}
 	}
 	if len(ids) == 0 {
 		return nil, app.InvalidField("row", "is empty: select rows in the list first", "đang trống: hãy đánh dấu các dòng trong danh sách")
-	}
-	if len(ids) > app.MaxPageSize {
-		return nil, app.InvalidField("row", "can hold at most 100 rows", "chỉ được có tối đa 100 dòng")
 	}
 	return ids, nil
 }

@@ -151,8 +151,8 @@ func TestResendRefusals(t *testing.T) {
 	b.Submit("/deliveries/99/resend").WantStatus(t, http.StatusNotFound)
 	b.Get("/deliveries/resend").WantStatus(t, http.StatusUnprocessableEntity)
 	many := []string{}
-	for range 101 {
-		many = append(many, "row", "1")
+	for id := range app.MaxPageSize + 1 {
+		many = append(many, "row", itoa(int64(id+1)))
 	}
 	b.Submit("/deliveries/resend", many...).WantStatus(t, http.StatusUnprocessableEntity)
 }
