@@ -1,7 +1,8 @@
 // Package pay is the page of a payment request, for whoever is to pay: the VietQR
 // code, what to transfer, what is still due, and "paid" the moment the money is
 // recorded. Later it is the proof of that: a receipt leads to it. It shows nothing else of
-// the shop but its name, and works without JavaScript.
+// the shop but its name, and works without JavaScript. Whoever has its address may pay, so it shows
+// the same to everybody, also to a signed-in cashier whom a limit hides some bank accounts from.
 //
 // The page is one answer, with its style and its script in it: phones on a slow network
 // load nothing more. It holds one stream of events open, which says only that the request
