@@ -3,6 +3,7 @@ package book
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -355,7 +356,24 @@ func (b *Book) Titles() (list []app.Text) {
 		list = append(list, app.Text{EN: of.name.EN + ": " + of.text, VI: of.name.VI + ": " + of.text})
 	}
 	list = append(list, b.Text.Basis.Text(), b.Text.Title.Text())
-	return append(list, app.Textf("Place of business: %s", "Địa điểm kinh doanh: %s", b.Heading.Place),
+	list = append(list, app.Textf("Place of business: %s", "Địa điểm kinh doanh: %s", b.Heading.Place),
 		app.Text{EN: "Period: " + b.Period.Name().EN, VI: "Kỳ kê khai: " + b.Period.Name().VI},
 		app.Text{EN: "Unit: đồng", VI: "Đơn vị tính: đồng"})
+	return append(list, b.ZoneChanges()...)
+}
+
+// ZoneChanges says where a part of the book begins at another moment than the midnight of its
+// zone, since the part before it was closed in another zone.
+func (b *Book) ZoneChanges() (list []app.Text) {
+	zone := b.calendar.zone
+	for _, c := range slices.Backward(b.calendar.closings) {
+		if c.Through+1 >= b.Period.First && c.Through < b.Period.Last && !(c.Through + 1).Start(zone).Equal(c.EndsAt) {
+			list = append(list, app.Textf("The time zone was changed after the book through %s was closed. That book ends at %s in the new zone, "+
+				"so some money around that midnight is on the day before or after.",
+				"Múi giờ đã đổi sau khi chốt sổ đến hết ngày %s. Theo múi giờ mới, sổ đó kết thúc lúc %s, "+
+					"nên một số khoản tiền quanh nửa đêm đó nằm ở ngày trước hoặc ngày sau.", c.Through.String(), app.FormatTime(c.EndsAt, zone)))
+		}
+		zone = c.Zone
+	}
+	return list
 }

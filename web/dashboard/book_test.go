@@ -18,6 +18,33 @@ import (
 	"github.com/xuri/excelize/v2"
 )
 
+// A book that begins at the midnight of an older time zone says so. The closed one stays as it was.
+func TestBookZone(t *testing.T) {
+	t.Parallel()
+	w, lan := dayWorld(t)
+	const says = "The time zone was changed after the book through 2025-10-31 was closed. " +
+		"That book ends at 2025-11-01 06:00:00 in the new zone"
+	lan.Post("/book/close?period=2025-10").Goes(t, "/book?period=2025-10")
+	lan.Get("/book/sheet?period=2025-11").Hides(t, "The time zone")
+	apptest.Must(t, w.Store.SetZone(t.Context(), "Pacific/Auckland"))
+	w.Stop()
+	w.Start()
+	lan = w.Browser().SignIn("lan")
+	for _, period := range []string{"2025-11", "2025"} {
+		lan.Get("/book/sheet?period="+period).Shows(t, says)
+		f, err := excelize.OpenReader(strings.NewReader(lan.Get("/book/file?format=xlsx&period=" + period).Body))
+		apptest.Must(t, err)
+		rows, err := f.GetRows(f.GetSheetList()[0])
+		apptest.Must(t, err)
+		if !strings.HasPrefix(rows[8][0], says) {
+			t.Errorf("%q", rows[:9])
+		}
+	}
+	for _, period := range []string{"2025-10", "2025-12"} {
+		lan.Get("/book/sheet?period="+period).Hides(t, "The time zone")
+	}
+}
+
 // The owner chooses a book, prints it, takes it as a file and closes it.
 func TestBookPages(t *testing.T) {
 	t.Parallel()
