@@ -35,7 +35,8 @@ func Command() *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "server", Usage: "`URL` of the baoco elsewhere", Required: true, EnvVars: []string{"BAOCO_SERVER"}},
 			&cli.StringFlag{Name: "forward-to", Usage: "`URL` to call", Required: true},
-			terminal.Choice(cli.StringFlag{Name: "kind", Usage: "`KIND` of webhook to call it as: standard, or sepay with an API key",
+			terminal.Choice(cli.StringFlag{Name: "kind", Usage: "`KIND` of webhook to call it as: standard, or sepay with an API key, " +
+				"but without the id, code and balance that SePay itself gave",
 				Value: string(delivery.WebhookStandard)}, delivery.WebhookStandard, delivery.WebhookSepay),
 			&cli.StringFlag{Name: "api-key-file", Usage: "`FILE` with the API key; - is standard input", DefaultText: "BAOCO_API_KEY"},
 			&cli.BoolFlag{Name: "new", Usage: "only what is recorded from now on, also where this directory has listened before"},
