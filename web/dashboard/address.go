@@ -10,10 +10,9 @@ import (
 	"baoco/web/wire"
 )
 
-// address is that of a path as others reach it: as the operator said, else as
-// this browser does where a trusted proxy named the host, or where the browser names
-// an address of a network. Another name in the request may be one that somebody else
-// has pointed here: then only the path is given.
+// address returns the address at which others reach a path: below the base URL if serve has
+// one, else at the host of the request if a trusted proxy named it or if it is an IP address
+// or localhost. Somebody else may have pointed any other name here: then only path is returned.
 func (s *Server) address(v *visit, path string) string {
 	if s.Installation.BaseURL != "" {
 		return s.Installation.BaseURL + path
@@ -28,11 +27,11 @@ func (s *Server) address(v *visit, path string) string {
 	return wire.Origin(v.Request) + path
 }
 
-// givenAddress is an address to be entered elsewhere or opened on another device.
+// givenAddress is an address that is entered elsewhere or opened on another device.
 type givenAddress struct {
 	URL   string
 	Reach target.Reach
-	Needs target.Reach // from where it must be called at least
+	Needs target.Reach // the least reach that its callers need
 }
 
 func (s *Server) givenAddress(v *visit, path string, needs target.Reach) givenAddress {
@@ -40,8 +39,8 @@ func (s *Server) givenAddress(v *visit, path string, needs target.Reach) givenAd
 	return givenAddress{url, target.ReachOf(url), needs}
 }
 
-// sourceAddress is the address that a source calls. A phone may be in the same
-// network, a program on the same machine.
+// sourceAddress is the address that a source calls. A phone may call from the same
+// network, an own program from the same machine.
 func (s *Server) sourceAddress(v *visit, src inbound.Source) givenAddress {
 	kind, _ := s.Services.Inbound.ProviderKind(src.Provider)
 	needs := map[inbound.ProviderGroup]target.Reach{inbound.Gateways: target.ReachInternet, inbound.PhoneApps: target.ReachNetwork,
@@ -49,10 +48,10 @@ func (s *Server) sourceAddress(v *visit, src inbound.Source) givenAddress {
 	return s.givenAddress(v, src.URLPath(), needs[kind.Group])
 }
 
-// Blocked tells whether who must call the address can't.
+// Blocked reports whether the address can't be called from where it must be.
 func (a givenAddress) Blocked() bool { return a.Reach < a.Needs }
 
-// ReachText says from where an address can be called, where that isn't everywhere.
+// ReachText says from where an address can be called; empty: from everywhere, over HTTPS.
 func (w words) ReachText(r target.Reach) string {
 	switch r {
 	case target.ReachUnknown:

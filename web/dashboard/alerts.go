@@ -15,21 +15,21 @@ import (
 	"baoco/web/wire"
 )
 
-// alertCard is one channel and its form, as it was entered or as it is set up. It
+// alertCard is a channel and its form: as it was entered, or as the channel is set up. It
 // holds no secret.
 type alertCard struct {
 	Channel alert.Channel        // its ID is 0 if none is set up
 	Saved   app.Text             // the form as it is stored: see savedChannel
 	To      string               // recipients of e-mail, one a line
-	Chats   []alert.TelegramChat // that were found; the owner chooses one
-	Least   string               // smallest amount of its feed
+	Chats   []alert.TelegramChat // the chats that were found; the owner chooses one
+	Least   string               // the smallest amount of its feed, as it is entered
 	Banks   []app.BankAccount
 	Remove  confirmation
 	Open    bool // the form is shown open
 	Refused bool // the form, or a test of the channel, was refused
 }
 
-// alertKind is a kind of thing that alerts can be about.
+// alertKind is a kind of attention that alerts can be about.
 type alertKind struct {
 	Kind alert.AttentionKind
 	Name app.Text
@@ -43,25 +43,25 @@ type alertsData struct {
 	Kinds           []alertKind
 	Messages        []alert.Message
 	Recipients      int              // at most
-	Report          alert.ReportTime // as entered, or that of the channels; empty: there is none
+	Report          alert.ReportTime // as entered, or as the channels have it; empty: no channel gets the report
 
-	SavedPreferences, SavedReport app.Text // these forms as they are stored
+	SavedPreferences, SavedReport app.Text // the stored values of these forms
 }
 
-// sentAlerts is the form of the page that was refused, as it was entered.
+// sentAlerts is a refused form of the page, as it was entered.
 type sentAlerts struct {
-	card        alertCard          // with a medium, it was the form or the test of a channel
-	preferences *alert.Preferences // nil: it wasn't this form
-	report      *sentReport        // nil: it wasn't this form
+	card        alertCard          // with a medium: the form or the test of a channel was refused
+	preferences *alert.Preferences // nil: another form was refused
+	report      *sentReport        // nil: another form was refused
 }
 
 // sentReport is the form of the report of the day.
 type sentReport struct {
 	at            alert.ReportTime
-	media, months []string // that get the report of the day, and of the month
+	media, months []string // the media that get the report of the day, and those that get the report of the month
 }
 
-// of is the time of the report by a channel; empty: it gets none.
+// of is the time at which a channel gets the report; empty: it gets none.
 func (r sentReport) of(medium alert.Medium) alert.ReportTime {
 	if slices.Contains(r.media, string(medium)) {
 		return r.at
@@ -69,8 +69,8 @@ func (r sentReport) of(medium alert.Medium) alert.ReportTime {
 	return ""
 }
 
-// savedChannel is what the form of a channel writes back, without secrets; empty if
-// the channel isn't set up.
+// savedChannel is the stored channel as text, without secrets, to compare with its form;
+// empty if the channel isn't set up.
 func savedChannel(channels []alert.Channel, medium alert.Medium) app.Text {
 	var list []string
 	for _, c := range channels {
@@ -90,7 +90,7 @@ func savedChannel(channels []alert.Channel, medium alert.Medium) app.Text {
 	return app.Text{EN: saved, VI: saved}
 }
 
-// savedPreferences are the language and those of the kinds that are on.
+// savedPreferences are the language and the kinds that are on, as text.
 func savedPreferences(p alert.Preferences, kinds []alert.AttentionKind) app.Text {
 	saved := app.Text{EN: "English", VI: "Tiếng Anh"}
 	if p.Lang == app.Vietnamese {
@@ -104,7 +104,7 @@ func savedPreferences(p alert.Preferences, kinds []alert.AttentionKind) app.Text
 	return saved
 }
 
-// savedReport is when each channel gets the report of the day.
+// savedReport says when each channel gets the report of the day.
 func savedReport(channels []alert.Channel) (saved app.Text) {
 	for _, c := range channels {
 		if c.ReportTime != "" {
@@ -127,13 +127,13 @@ func (d alertsData) SetUp() (list []alert.Channel) {
 	return list
 }
 
-// CardRefused tells whether it was the form or a test of a channel that was refused:
-// its card says so.
+// CardRefused reports whether the form or a test of a channel was refused: then its card
+// says so.
 func (d alertsData) CardRefused() bool {
 	return slices.ContainsFunc(append([]alertCard{d.Telegram, d.Email}, d.Chats...), func(c alertCard) bool { return c.Refused })
 }
 
-// ChatHint says where a service gives out what its form asks for.
+// ChatHint says where the owner finds what the form of a chat service asks for.
 func (w words) ChatHint(m alert.Medium) string {
 	return map[alert.Medium]app.Text{
 		alert.Zalo: {EN: "Make a bot with Zalo Bot Creator in Zalo, and write to it or add it to a group. " +
@@ -154,7 +154,7 @@ func (w words) ChatHint(m alert.Medium) string {
 // alertMessagesShown is how many of the last messages the page lists.
 const alertMessagesShown = 20
 
-// showAlerts shows the page, with the form that was refused as it was entered.
+// showAlerts shows the page, with the refused form as it was entered.
 func (s *Server) showAlerts(v *visit, sent sentAlerts, wrong error) error {
 	v.formVersion = "" // each form of the page has the version of what is stored
 	p, err := s.Services.Alerts.AlertPreferences(v.Context(), v.account.ID)
@@ -208,7 +208,8 @@ var alertsStep = guideStep{
 	form: "alerts", read: (*Server).readAlertsStep, show: (*Server).showAlertsStep,
 }
 
-// readAlertsStep: the step is done once a message was sent on a channel that there is.
+// readAlertsStep reads the step, which is done once a channel that is set up has sent a message
+// and doesn't fail now.
 func (s *Server) readAlertsStep(v *visit) (guideProgress, error) {
 	channels, err := s.Services.Alerts.AlertChannels(v.Context(), v.account.ID)
 	if err != nil {
@@ -244,8 +245,8 @@ func (s *Server) showAlertsStep(v *visit, page view, sent any) (template.HTML, e
 	return s.showPart(page, "guide-alerts", card)
 }
 
-// filled is the form of a medium, without secrets: as its channel is stored, or as it was
-// entered where it was refused.
+// filled is the form of a medium, without secrets: as it was entered if it was refused, else
+// as its channel is stored.
 func (s sentAlerts) filled(stored map[alert.Medium]alertCard, medium alert.Medium, lang app.Lang) alertCard {
 	card, entered := stored[medium], s.card
 	c := &card.Channel
@@ -279,8 +280,8 @@ func (s *Server) alertKinds(v *visit) []alert.AttentionKind {
 	return kinds
 }
 
-// setAlertPreferences sets the language and the kinds that are checked. Kinds that
-// the form doesn't show stay as they are.
+// setAlertPreferences sets the language, and turns on the kinds that are ticked. It doesn't
+// change kinds that the form doesn't show.
 func (s *Server) setAlertPreferences(v *visit) error {
 	p, err := s.Services.Alerts.AlertPreferences(v.Context(), v.account.ID)
 	if err != nil {
@@ -310,8 +311,8 @@ func (s *Server) setAlertPreferences(v *visit) error {
 	return s.redirect(v, "/settings/alerts", app.Text{EN: "Your choice is kept.", VI: "Đã lưu lựa chọn."})
 }
 
-// setReport sets when the checked channels get the report of the day; the others
-// get none.
+// setReport sets when the ticked channels get the report of the day. A channel that isn't
+// ticked gets none.
 func (s *Server) setReport(v *visit) error {
 	channels, err := s.Services.Alerts.AlertChannels(v.Context(), v.account.ID)
 	if err != nil {
@@ -334,7 +335,7 @@ func (s *Server) setReport(v *visit) error {
 }
 
 func (s *Server) setAlertEmail(v *visit) error {
-	port, _ := strconv.Atoi(strings.TrimSpace(v.PostFormValue("smtp_port"))) // 0 if it is no number; that is refused
+	port, _ := strconv.Atoi(strings.TrimSpace(v.PostFormValue("smtp_port"))) // 0, which is refused, if it is no number
 	to := v.PostFormValue("email_to")
 	return s.setAlertChannel(v, alertCard{To: to, Channel: alert.Channel{Medium: alert.Email, Email: alert.EmailSettings{
 		Host: v.PostFormValue("smtp_host"), Port: port, Security: alert.MailSecurity(v.PostFormValue("smtp_security")),
@@ -353,7 +354,7 @@ func (s *Server) setAlertChat(v *visit) error {
 	}}})
 }
 
-// setPayments says which payments a channel tells of.
+// setPayments sets which payments a channel announces.
 func (s *Server) setPayments(v *visit) (err error) {
 	medium := alert.Medium(v.PathValue("medium"))
 	least := strings.TrimSpace(v.PostFormValue("min_amount"))
@@ -392,7 +393,7 @@ func (s *Server) setAlertChannel(v *visit, sent alertCard) error {
 			VI: "Đã thiết lập kênh. Hãy gửi thử để xem kênh có hoạt động không."})
 }
 
-// alertTestTime is how long a test may take while somebody waits.
+// alertTestTime bounds a test, since a visitor waits for it.
 const alertTestTime = wire.RequestTimeout - 2*time.Second
 
 func (s *Server) testAlert(v *visit) error {

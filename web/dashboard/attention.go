@@ -8,14 +8,14 @@ import (
 	"baoco/app/alert"
 )
 
-// attention lists what needs attention, of what the visitor may settle.
+// attention lists the things that need attention and that the visitor may settle.
 func (s *Server) attention(v *visit) ([]alert.Attention, error) {
 	list, err := s.Services.Alerts.Attention(v.Context(), v.account.ID, s.Installation, v.now)
 	list = slices.DeleteFunc(list, func(a alert.Attention) bool { return !v.may(attentionTakes(a.Kind)) })
 	return groupRefused(list), err
 }
 
-// attentionTakes is what the page of Attention.Path takes.
+// attentionTakes is the permission that the page of Attention.Path takes.
 func attentionTakes(kind alert.AttentionKind) permission {
 	switch kind {
 	case alert.AttentionWebhook, alert.AttentionStream, alert.AttentionFailed, alert.AttentionInbound, alert.AttentionSource:
@@ -26,8 +26,7 @@ func attentionTakes(kind alert.AttentionKind) permission {
 	return ownerOnly
 }
 
-// groupRefused makes one line of the sources whose calls are refused, where there
-// are several.
+// groupRefused makes one line of all sources whose calls are refused.
 func groupRefused(list []alert.Attention) []alert.Attention {
 	refused := func(a alert.Attention) bool { return a.Refused != "" }
 	first := slices.IndexFunc(list, refused)

@@ -25,8 +25,8 @@ type auditData struct {
 	Ways    []app.Way
 	Users   []access.User
 	Days    []auditDay
-	Newest  string // address of the first page; empty: this is it
-	Older   string // of the next page; empty: there are no older lines
+	Newest  string // address of the first page; empty: this is the first
+	Older   string // address of the next page; empty: there are no older lines
 	Exports exports
 }
 
@@ -35,15 +35,15 @@ type auditDay struct {
 	Rows []auditRow
 }
 
-// auditRow is a line, and the page of what it is about.
+// auditRow is a line of the audit log, and the page of its noun.
 type auditRow struct {
 	app.AuditLine
-	To string // empty: there is no page, or not any more
+	To string // address of that page; empty: see nounPage
 }
 
 func (s *Server) auditPage(v *visit) error {
 	query := v.URL.Query()
-	if query.Get("noun") == "" { // of what, an id doesn't say
+	if query.Get("noun") == "" { // an id alone names nothing
 		delete(query, "id")
 	}
 	if clean := cleanAddress(&url.URL{Path: auditPath, RawQuery: query.Encode()}); clean != "" || len(query) != len(v.URL.Query()) {
@@ -140,8 +140,8 @@ func auditDays(v *visit, list []app.AuditLine) (days []auditDay) {
 	return days
 }
 
-// onePage are the pages of what lines of the audit log are about, and listPages those of
-// what has none of its own, or of several.
+// onePage has the page of each noun of the audit log with an id; listPages has the pages of
+// other nouns, and of lines about several things.
 var (
 	onePage = map[string]func(id int64) string{
 		"user": userPath, "source": sourcePath, "bank_account": bankPath, "webhook": webhookPath, "stream": streamPath,
@@ -155,8 +155,8 @@ var (
 	}
 )
 
-// nounPage is the page of what a line of the audit log is about; empty: it has none, or
-// is gone.
+// nounPage is the address of the page of a line's noun; empty: the noun was removed, or the
+// visitor has no page of it.
 func (v *visit) nounPage(l app.AuditLine) string {
 	noun := l.Deed.Noun()
 	page, one := onePage[noun]
@@ -169,11 +169,11 @@ func (v *visit) nounPage(l app.AuditLine) string {
 	return listPages[noun]
 }
 
-// Did says what a line of the audit log holds.
+// Did writes a line of the audit log as a sentence.
 func (w words) Did(l app.AuditLine) string { return audit.Sentence(l, w.zone).In(w.Lang) }
 
-// ActedFrom says from where somebody acted.
+// ActedFrom writes the address from which somebody acted.
 func (w words) ActedFrom(a app.Actor) string { return audit.Address(a).In(w.Lang) }
 
-// DeedName says a deed without what it was done to.
+// DeedName names a deed without its noun's name or id.
 func (w words) DeedName(d app.Deed) string { return audit.DeedName(d).In(w.Lang) }

@@ -21,20 +21,20 @@ func bankPath(id int64) string { return "/banks/" + strconv.FormatInt(id, 10) }
 // bankCard is a bank account with its sums and its newest transaction.
 type bankCard struct {
 	app.BankAccountSummary
-	Reason  string           // why it has its status; empty where all is well
+	Reason  string           // why it has its status; empty: nothing is wrong
 	Last    *app.Transaction // nil: none yet
-	Balance *toldBalance     // nil: no provider told one
+	Balance *reportedBalance // nil: no provider reported one
 }
 
-// toldBalance is a balance and how much can be relied on it.
-type toldBalance struct {
+// reportedBalance is a balance that a provider reported, and how far it can be relied on.
+type reportedBalance struct {
 	app.Balance
 	Teller   string // name of the provider
 	DateOnly bool   // only its day is known
-	Outdated bool   // there are newer transactions, with which none was told
+	Outdated bool   // there are newer transactions, which came without a balance
 }
 
-// period is the money in and out of a named time.
+// period is the money in and out of a named period.
 type period struct {
 	Name app.Text
 	app.Flow
@@ -55,7 +55,7 @@ type banksData struct {
 	Form  bankForm // shown if there is no bank account yet
 }
 
-// Full tells whether the plan allows no other bank account.
+// Full reports whether the plan allows no other bank account.
 func (d banksData) Full() bool { return d.Plan.BankAccounts >= int64(d.Plan.MaxBankAccounts) }
 
 func (s *Server) banksPage(v *visit) error {
@@ -93,21 +93,21 @@ func (s *Server) bankCard(v *visit, b app.BankAccountSummary, sources []inbound.
 	if len(newest.Rows) > 0 {
 		card.Last = &newest.Rows[0]
 	}
-	if card.Balance = s.toldBalance(v, b.Balance); card.Balance != nil {
+	if card.Balance = s.reportedBalance(v, b.Balance); card.Balance != nil {
 		card.Balance.Outdated = card.Last != nil && card.Last.Time.After(b.Balance.At)
 	}
 	return card, err
 }
 
-func (s *Server) toldBalance(v *visit, b *app.Balance) *toldBalance {
+func (s *Server) reportedBalance(v *visit, b *app.Balance) *reportedBalance {
 	if b == nil {
 		return nil
 	}
 	kind, _ := s.Services.Inbound.ProviderKind(b.Provider)
-	return &toldBalance{Balance: *b, Teller: kind.Name, DateOnly: b.At.Equal(app.DayOf(b.At, v.zone).Start(v.zone))}
+	return &reportedBalance{Balance: *b, Teller: kind.Name, DateOnly: b.At.Equal(app.DayOf(b.At, v.zone).Start(v.zone))}
 }
 
-// setBankLook changes the nickname and the colour.
+// setBankLook sets the nickname and the colour of a bank account.
 func (s *Server) setBankLook(v *visit, b *app.BankAccountSummary) error {
 	err := v.unchanged(b.Nickname, b.Colour)
 	b.BankAccountLabel = app.BankAccountLabel{Nickname: v.PostFormValue("nickname"), Colour: app.Colour(v.PostFormValue("colour"))}
@@ -126,7 +126,7 @@ func (s *Server) setHolder(v *visit, b *app.BankAccountSummary) error {
 	return s.done(v, err, bankPath(b.ID), app.Text{EN: "Saved.", VI: "Đã lưu."})
 }
 
-// setBankReceiving changes how customers pay the bank account.
+// setBankReceiving sets the receiving numbers and the content prefix of a bank account.
 func (s *Server) setBankReceiving(v *visit, b *app.BankAccountSummary) error {
 	err := v.unchanged(b.ReceivingNumbers, b.ContentPrefix)
 	b.BankAccountReceiving = app.BankAccountReceiving{
@@ -138,7 +138,7 @@ func (s *Server) setBankReceiving(v *visit, b *app.BankAccountSummary) error {
 	return s.done(v, err, bankPath(b.ID), app.Text{EN: "Saved.", VI: "Đã lưu."})
 }
 
-// receivingNumbers are those of all these bank accounts.
+// receivingNumbers lists the receiving numbers of bank accounts.
 func receivingNumbers(banks []app.BankAccount) (list []app.ReceivingNumber) {
 	for _, b := range banks {
 		list = append(list, b.Receiving()...)
@@ -146,15 +146,14 @@ func receivingNumbers(banks []app.BankAccount) (list []app.ReceivingNumber) {
 	return list
 }
 
-// numberChoice is the receiving number that somebody or something is limited to, and those that
-// may be chosen.
+// numberChoice is the receiving number of a limit, and the numbers that may be chosen.
 type numberChoice struct {
 	ReceivingNumber string // empty: all
 	Numbers         []app.ReceivingNumber
 }
 
-// chooseNumber offers the receiving numbers of bank accounts, and the chosen one where it is no
-// longer entered: the limit stays until somebody lifts it.
+// chooseNumber offers the receiving numbers of bank accounts. It also offers the chosen number if
+// no bank account has it any longer: the limit stays until somebody lifts it.
 func chooseNumber(chosen string, banks []app.BankAccount) numberChoice {
 	c := numberChoice{chosen, receivingNumbers(banks)}
 	if chosen != "" && !c.entered() {
@@ -167,7 +166,7 @@ func (c numberChoice) entered() bool {
 	return slices.ContainsFunc(c.Numbers, func(n app.ReceivingNumber) bool { return n.Number == c.ReceivingNumber })
 }
 
-// numberText names the receiving number of a limit; empty: there is none.
+// numberText names the receiving number of a limit; empty: there is no limit.
 func (w words) numberText(number string, banks []app.BankAccount) string {
 	if number == "" {
 		return ""
@@ -179,7 +178,7 @@ func (w words) numberText(number string, banks []app.BankAccount) string {
 	return text
 }
 
-// PlanEnded tells whether a bank account that is turned off can't be turned on again.
+// PlanEnded reports whether the plan has expired: then no bank account can be turned on.
 func (v view) PlanEnded() bool { return v.Account.Expired(v.now) }
 
 type bankForm struct {
@@ -188,10 +187,10 @@ type bankForm struct {
 	Notify                           string
 }
 
-// usualBanks are the codes of the banks that most shops have, as they are listed first.
+// usualBanks are the codes of the banks that most shops use, which are listed first.
 var usualBanks = []string{"VCB", "MBB", "TCB", "ACB", "VPB", "BIDV", "CTG", "VBA"}
 
-// otherBankNames are other names of banks, by the codes under which these are listed.
+// otherBankNames are former or other names of banks, by bank code.
 var otherBankNames = map[string]string{"LPB": "LienVietPostBank", "MBV": "OceanBank", "VIKKI": "DongABank", "VNCB": "VCBNeo"}
 
 // bankGroup is a part of the list of banks.
@@ -200,8 +199,8 @@ type bankGroup struct {
 	Banks []app.Bank
 }
 
-// BankGroups are the banks to choose from, each once: a bank that changed its name has the
-// one before in brackets.
+// BankGroups are the banks to choose from, each once. A bank that changed its name has its
+// former name in brackets.
 func (view) BankGroups() []bankGroup {
 	usual := bankGroup{Title: app.Text{EN: "Most used", VI: "Hay dùng"}}
 	all := bankGroup{Title: app.Text{EN: "All others", VI: "Các ngân hàng khác"}}
@@ -287,8 +286,8 @@ func (v *visit) chosenBankAccounts() (ids []int64, _ error) {
 	return ids, bad.Err()
 }
 
-// bankAccount finds a bank account of the list. It is zero where none is chosen, or
-// where it was unlinked since.
+// bankAccount finds a bank account of the list by id. It returns zero if none has the id:
+// none was chosen, or the bank account was unlinked.
 func bankAccount(list []app.BankAccount, id int64) (found app.BankAccount) {
 	if i := slices.IndexFunc(list, func(b app.BankAccount) bool { return b.ID == id }); i >= 0 {
 		found = list[i]
@@ -301,8 +300,8 @@ func (s *Server) pageBank(v *visit) (app.BankAccountSummary, error) {
 	return named(v, list, err, func(b app.BankAccountSummary) int64 { return b.ID }, app.ErrNoBankAccount)
 }
 
-// bankData is the page of a bank account. QR is the address of the code that
-// the form asks for.
+// bankData is the page of a bank account. QR is the address of the VietQR code of Amount and
+// Content.
 type bankData struct {
 	bankCard
 	Amount, Content string
@@ -332,8 +331,8 @@ func (s *Server) showBank(v *visit, b app.BankAccountSummary, refused error) err
 	return s.render(v, cmp.Or(refused, wrong), pageHead{"bank", "banks", app.Text{EN: b.Title(), VI: b.Title()}}, data)
 }
 
-// transferTo is the transfer that a code fills in, and its text. An empty
-// amount leaves it to the payer.
+// transferTo returns the transfer of a VietQR code, and the text of the code. With an empty
+// amount the payer enters it.
 func transferTo(b app.BankAccount, query url.Values) (transfer vietqr.Transfer, text string, err error) {
 	var bad app.Invalid
 	var n int64
@@ -347,7 +346,7 @@ func transferTo(b app.BankAccount, query url.Values) (transfer vietqr.Transfer, 
 	return transfer, text, bad.Err()
 }
 
-// bankQR is the picture of the code.
+// bankQR answers with the picture of the VietQR code.
 func (s *Server) bankQR(v *visit, b app.BankAccountSummary) error {
 	_, text, err := transferTo(b.BankAccount, v.URL.Query())
 	if err != nil {

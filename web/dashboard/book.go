@@ -15,7 +15,7 @@ import (
 	"baoco/web/wire"
 )
 
-// bookPath is the page from which the books are read, closed and given their heading.
+// bookPath is the page on which the books are shown and closed, and their heading is set.
 const bookPath = "/book"
 
 type bookData struct {
@@ -23,27 +23,27 @@ type bookData struct {
 	Period   book.Period
 	Form     book.Form
 	By       book.Grouping
-	Sheet    string // address of the book as it is printed
+	Sheet    string // address of the page to print
 	Exports  exports
 	Closings []book.Closing
-	Close    *confirmation // nil: the period can't be closed
-	Open     *confirmation // nil: nothing is closed
+	Close    *confirmation // closes the period; nil: it can't be closed
+	Open     *confirmation // takes back the last closing; nil: nothing is closed
 	Heading  book.Heading
 	Cash     []book.Cash // of the period
 	CashForm cashForm
 	Accounts []openingRow
-	Limited  bool   // the visitor sees some bank accounts only: cash is of the whole shop
-	Refused  string // the form that is refused; empty: none is
+	Limited  bool   // the visitor sees only some bank accounts; the cash is of the whole shop
+	Refused  string // the name of the refused form; empty: none was refused
 }
 
 type cashForm struct{ Day, Amount, Note string }
 
-// openingRow is a bank account with the form of its opening balance. Told is what the bank said
-// before the period; nil: nothing.
+// openingRow is a bank account with the form of its opening balance. Told is the last balance
+// that a provider reported before the period; nil: none was reported.
 type openingRow struct {
 	book.BankAccount
 	Day, Amount string
-	Told        *toldBalance
+	Told        *reportedBalance
 }
 
 // bookAsked reads which book the address names.
@@ -65,7 +65,7 @@ func bookValues(r book.Request) url.Values {
 	return url.Values{"form": {string(r.Form)}, "period": {r.Period.String()}, "by": {string(r.By)}}
 }
 
-// showBook shows the page. Of d is what a form that is refused had in it; wrong is why.
+// showBook shows the page. If a form was refused, d has what was entered, and wrong says why.
 func (s *Server) showBook(v *visit, d bookData, wrong error) error {
 	asked, err := s.bookAsked(v)
 	if wrong == nil {
@@ -101,8 +101,8 @@ func (s *Server) showBook(v *visit, d bookData, wrong error) error {
 	return s.render(v, wrong, pageHead{"book", "book", app.Text{EN: "Books", VI: "Sổ sách"}}, d)
 }
 
-// readOpenings reads the bank accounts with the forms of their opening balances. The form that is
-// refused is the only row of d before.
+// readOpenings reads the bank accounts with the forms of their opening balances. If one of these
+// forms was refused, d.Accounts has only this one before.
 func (s *Server) readOpenings(v *visit, d *bookData) error {
 	sent := d.Accounts
 	list, err := s.Services.Books.BookAccounts(v.Context(), v.account.ID)
@@ -114,7 +114,7 @@ func (s *Server) readOpenings(v *visit, d *bookData) error {
 	for _, b := range list {
 		row := openingRow{BankAccount: b, Day: d.Period.First.String()}
 		if balance, has := told[b.ID]; has {
-			row.Told, row.Amount = s.toldBalance(v, &balance), app.GroupDigits(balance.Amount, v.Lang)
+			row.Told, row.Amount = s.reportedBalance(v, &balance), app.GroupDigits(balance.Amount, v.Lang)
 		}
 		if b.HasOpening {
 			row.Day, row.Amount = b.OpenedOn.String(), app.GroupDigits(b.Opening, v.Lang)
@@ -127,14 +127,14 @@ func (s *Server) readOpenings(v *visit, d *bookData) error {
 	return err
 }
 
-// mostLines is how many lines a book has that is shown as a page.
+// mostLines is the largest number of lines of a book that is shown as a page.
 const mostLines = 2000
 
 // errManyLines ends the reading of a book that is too long for a page.
 var errManyLines = app.InvalidField("by", "has too many lines for a page: choose a line a day, or Excel",
 	"có quá nhiều dòng để xem trên trang: hãy chọn mỗi ngày một dòng, hoặc tải Excel")
 
-// sheetData is a book as it is printed.
+// sheetData is the page of a book to print.
 type sheetData struct {
 	*book.Book
 	Lines []book.Line
@@ -199,10 +199,10 @@ func (s *Server) exportBook(v *visit, b *book.Book) error {
 	})
 }
 
-// exportLines is how many lines of a book are sent at a time.
+// exportLines is how many lines of a book an export writes at a time.
 const exportLines = 500
 
-// bookClosing closes the books through the end of a period.
+// bookClosing asks before the books are closed through the end of a period.
 func (s *Server) bookClosing(v *visit, p book.Period) confirmation {
 	return confirmation{
 		Path: bookPath + "/close?period=" + p.String(), Back: bookPath + "?period=" + p.String(), section: "book",
@@ -218,7 +218,7 @@ func (s *Server) bookClosing(v *visit, p book.Period) confirmation {
 	}
 }
 
-// bookOpening takes back the last closing.
+// bookOpening asks before the last closing is taken back.
 func (s *Server) bookOpening(v *visit, last book.Closing) confirmation {
 	return confirmation{
 		Path: bookPath + "/open?through=" + last.Through.String(), Back: bookPath, section: "book",
@@ -236,7 +236,7 @@ func (s *Server) bookOpening(v *visit, last book.Closing) confirmation {
 
 func (s *Server) openBook(v *visit) error {
 	last, err := s.Services.Books.LastClosing(v.Context(), v.account.ID)
-	if err == book.ErrNoneClosed && v.Method == http.MethodGet { // what the page was about is done
+	if err == book.ErrNoneClosed && v.Method == http.MethodGet { // the closing was taken back already
 		return s.redirect(v, bookPath, app.Text{})
 	}
 	if err != nil {
@@ -257,7 +257,7 @@ func (s *Server) setHeading(v *visit) error {
 	return s.redirect(v, bookPath, app.Text{EN: "Saved.", VI: "Đã lưu."})
 }
 
-// readDayAmount reads a day and an amount. An empty amount is none.
+// readDayAmount reads a day and an amount. An empty amount is 0.
 func readDayAmount(day, amount string, bad *app.Invalid) (d app.Day, n int64) {
 	d, err := app.ParseDay(day)
 	if err != nil {

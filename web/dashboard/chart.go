@@ -12,29 +12,28 @@ import (
 	"baoco/app/delivery"
 )
 
-// chart draws money in and out by day, at the width of the page: across, its
-// coordinates are percentages, down they are pixels. Its texts are in the language
-// of the visitor.
+// chart draws money in and out by day, as wide as the page: x coordinates are percentages,
+// y coordinates are pixels. Its texts are in the language of the visitor.
 type chart struct {
 	Left   float64 // width of the labels of amounts, in pixels
 	Lines  []gridLine
 	Days   []chartDay // none if there is nothing to draw
 	Labels []dayLabel
 	Sum    dayTotal
-	// Before is the money in of as many days before as a line through their columns:
-	// the data of an SVG path, one unit wide a day. BeforeSum is all of it.
+	// Before is the line of the money in of as many days before: the data of an SVG path in
+	// which a day is one unit wide. BeforeSum is the sum of these days.
 	Before    string
 	BeforeSum app.Amounts
-	Table     []dayTotal // the same as a table, for those who can't see the chart
+	Table     []dayTotal // the same days as a table, for people who can't see the chart
 }
 
-// Height, Bottom, LabelX and LabelY say where the zero line and the labels are.
+// Height, Bottom, LabelX and LabelY are the places of the zero line and the labels, in pixels.
 func (c chart) Height() int     { return chartHeight }
 func (c chart) Bottom() float64 { return chartHeight - chartBottom }
 func (c chart) LabelX() float64 { return c.Left - 8 }
 func (c chart) LabelY() float64 { return c.Bottom() + 18 }
 
-// chartDay is the column of one day, over the whole height, with up to two bars.
+// chartDay is the column of one day, as high as the chart, with up to two bars.
 type chartDay struct {
 	X, Width float64
 	Today    bool // it isn't over yet
@@ -52,8 +51,8 @@ type gridLine struct {
 	Label string
 }
 
-// dayLabel is the name of a day under the chart. That of today ends at the chart's
-// edge, since it is wider than its bars. A telephone has no room for one near it.
+// dayLabel is the name of a day under the chart. The label of today ends at the chart's
+// edge, since it is wider than its bars. A phone has no room for a label near it.
 type dayLabel struct {
 	X           float64
 	Today, Near bool
@@ -66,19 +65,19 @@ type dayTotal struct {
 	app.Flow
 }
 
-// totalView is a sum with its label, as its template gets it.
+// totalView is what the template of a sum gets.
 type totalView struct {
 	view
 	Label  string
 	Total  dayTotal
-	Change string // against the time before; empty: nothing to say
+	Change string // the difference from the period before; empty: there is nothing to compare
 }
 
 func (v view) LabelTotal(en, vi string, total dayTotal, change string) totalView {
 	return totalView{v, v.T(en, vi), total, change}
 }
 
-// dayTotals are all days from first to last, including those without transactions.
+// dayTotals lists all days from first to last, also those without transactions.
 func dayTotals(rows []app.PeriodRow, first, last app.Day) []dayTotal {
 	days := make([]dayTotal, last-first+1)
 	for i := range days {
@@ -97,7 +96,7 @@ func dayTotals(rows []app.PeriodRow, first, last app.Day) []dayTotal {
 	return days
 }
 
-// sumDays is the sum of the days since from.
+// sumDays is the sum of the days from a day on.
 func sumDays(days []dayTotal, from app.Day) dayTotal {
 	sum := dayTotal{Day: from}
 	for _, d := range days {
@@ -109,8 +108,8 @@ func sumDays(days []dayTotal, from app.Day) dayTotal {
 	return sum
 }
 
-// Sizes in pixels, the greatest width of a bar in percent, how many labels of days
-// a telephone has room for, and from how many percent on they meet that of today.
+// These are sizes in pixels, the greatest width of a bar in percent, how many labels of days
+// a phone has room for, and from which x in percent on a label meets the label of today.
 const (
 	chartHeight = 220.0
 	chartTop    = 8.0
@@ -122,8 +121,7 @@ const (
 	chartNear   = 66.0
 )
 
-// drawChart draws days of which the last is today, and the money in of as many days
-// before them.
+// drawChart draws the days up to today, and the money in of as many days before them.
 func (w words) drawChart(days, before []dayTotal) chart {
 	c := chart{Left: chartLeft, Table: days, Sum: sumDays(days, days[0].Day), BeforeSum: sumDays(before, before[0].Day).In}
 	var most int64
@@ -174,7 +172,7 @@ func (w words) drawChart(days, before []dayTotal) chart {
 	return c
 }
 
-// chartText reads one day of the chart out.
+// chartText writes one day of the chart for screen readers.
 func (w words) chartText(d dayTotal) string {
 	text := w.DayName(d.Day) + ": " + w.SignedIn(d.In.Total) + " (" + w.Number(d.In.Count) + ")"
 	if d.Out.Count > 0 {
@@ -183,8 +181,7 @@ func (w words) chartText(d dayTotal) string {
 	return text
 }
 
-// roundUp is the next number with one or two leading digits that quarters
-// well: the top of the axis.
+// roundUp is the top of the axis: the next round number that can be divided by four well.
 func roundUp(n int64) int64 {
 	size := int64(1000)
 	for {
@@ -200,9 +197,9 @@ func roundUp(n int64) int64 {
 func round1(x float64) float64 { return math.Round(x*10) / 10 }
 func round2(x float64) float64 { return math.Round(x*100) / 100 }
 
-// hoursChart draws the health of a webhook as one bar an hour: the attempts that
+// hoursChart draws the health of a webhook with one bar for each hour: the attempts that
 // succeeded, and on top those that failed. All bars of a kind are one path, since
-// a page may have 100 charts. Words says the same in words.
+// a page may have 100 charts. Words is the same as a text.
 type hoursChart struct {
 	Width, Height           int
 	Succeeded, Failed, None string // data of SVG paths
@@ -211,7 +208,7 @@ type hoursChart struct {
 	Total                   int64
 }
 
-// drawHours lays the hours out, the present one on the right.
+// drawHours draws the hours, with the present hour on the right.
 func (w words) drawHours(h delivery.WebhookHealth, width, height int) hoursChart {
 	sum := h.Sum()
 	c := hoursChart{Width: width, Height: height, Words: w.T("Last 24 hours: ", "24 giờ qua: ") + w.attempts(sum),

@@ -12,7 +12,7 @@ import (
 	"baoco/app/payment"
 )
 
-// chosenPath is the page of what to do with the transactions that were ticked in a list.
+// chosenPath is the page on which transactions that were ticked in a list are changed together.
 const chosenPath = "/transactions/chosen"
 
 type chosenData struct {
@@ -21,7 +21,7 @@ type chosenData struct {
 	Sums      app.Flow
 	Exports   exports
 	Unmatched bool // the account has money without a payment request
-	Aside     bool // and some of it was put aside
+	Aside     bool // some of this money was put aside
 	Note      string
 	Back      string
 }
@@ -32,7 +32,7 @@ func (s *Server) chosenPage(v *visit) error {
 	return s.showChosen(v, v.URL.Query(), nil)
 }
 
-// showChosen shows the page. refused is why what was asked for all of them isn't done.
+// showChosen shows the page. refused is why no ticked transaction could be changed.
 func (s *Server) showChosen(v *visit, values url.Values, refused error) error {
 	d := chosenData{Back: localPath(values.Get("back")), Note: values.Get("note")}
 	list, err := s.chosen(v, values["row"])
@@ -93,8 +93,8 @@ func (s *Server) chosen(v *visit, texts []string) ([]app.Transaction, error) {
 	return list, nil
 }
 
-// changeChosen does one thing with each of the ticked transactions, and says with how many it
-// couldn't be done.
+// changeChosen makes one change to each ticked transaction, and says how many couldn't be
+// changed.
 func (s *Server) changeChosen(v *visit) error {
 	chosen, err := s.chosen(v, v.PostForm["row"])
 	if err != nil {
@@ -109,7 +109,7 @@ func (s *Server) changeChosen(v *visit) error {
 		case app.CodeOf(err) == app.CodeConflict:
 			refused = append(refused, err)
 		case app.CodeOf(err) == app.CodeValidation:
-			return s.showChosen(v, v.PostForm, err) // it is so for each of them
+			return s.showChosen(v, v.PostForm, err) // the form is wrong, for every transaction
 		default:
 			return err
 		}
@@ -130,10 +130,10 @@ func changedText(aside string, done int) app.Text {
 	}
 }
 
-// errHasNote keeps the note that somebody wrote before.
+// errHasNote refuses to replace the note that somebody wrote before.
 var errHasNote = app.Conflict("A note that is there already stays.", "Ghi chú đã có được giữ nguyên.")
 
-// changeOne does with a transaction what the form asks.
+// changeOne makes the change of the form to one transaction.
 func (s *Server) changeOne(v *visit, t app.Transaction) error {
 	switch kind, note := book.Kind(v.PostFormValue("kind")), v.PostFormValue("note"); {
 	case v.PostForm.Has("aside"):

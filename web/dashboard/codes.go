@@ -15,9 +15,9 @@ type codesData struct {
 	pageParts
 	Rows []codeRow
 	Form codeForm
-	Full bool   // there are as many patterns as there may be
+	Full bool   // no further pattern is allowed
 	Try  string // a content
-	Code string // what was read from it
+	Code string // the payment code that was read from it
 }
 
 type codeRow struct {
@@ -33,8 +33,8 @@ func (s *Server) codesPage(v *visit) error {
 	return s.showCodes(v, "", nil, nil)
 }
 
-// showCodes shows the page. wrong is why a form is refused, and sent that form as it was
-// entered: codes or that of a part.
+// showCodes shows the page. wrong is why the form named refused is refused, and sent is that
+// form as it was entered: codes, or the form of a part.
 func (s *Server) showCodes(v *visit, refused string, sent any, wrong error) error {
 	patterns, err := s.Services.Ledger.CodePatterns(v.Context(), v.account.ID)
 	if err != nil {
@@ -64,7 +64,7 @@ func (s *Server) createCode(v *visit) error {
 		Most: strings.TrimSpace(v.PostFormValue("max_length")), Alphabet: v.PostFormValue("alphabet"),
 	}
 	in := paymentcode.Pattern{Prefix: form.Prefix, Alphabet: paymentcode.Alphabet(form.Alphabet)}
-	in.Least, _ = strconv.Atoi(form.Least) // what is no number is out of bounds
+	in.Least, _ = strconv.Atoi(form.Least) // 0, which is out of bounds, if it is no number
 	if in.Most = in.Least; form.Most != "" {
 		in.Most, _ = strconv.Atoi(form.Most)
 	}
@@ -73,7 +73,7 @@ func (s *Server) createCode(v *visit) error {
 		return s.showCodes(v, "codes", form, err)
 	}
 	to := "/settings/codes"
-	if back := v.PostFormValue("back"); back != "" { // the page with the form of the usual pattern
+	if back := v.PostFormValue("back"); back != "" { // the address of a page that has the form of the usual pattern
 		to = localPath(back)
 	}
 	return s.redirect(v, to,
@@ -94,7 +94,7 @@ func (s *Server) showCodesStep(_ *visit, page view, _ any) (template.HTML, error
 	return s.showPart(page, "guide-codes", guidePath)
 }
 
-// limitedToCode is a webhook or a stream that gets only codes with a prefix.
+// limitedToCode is a webhook or a stream that is limited to codes with a prefix.
 type limitedToCode struct{ name, prefix string }
 
 func (s *Server) limitedToCodes(v *visit) (list []limitedToCode, _ error) {
@@ -114,7 +114,8 @@ func (s *Server) limitedToCodes(v *visit) (list []limitedToCode, _ error) {
 	return slices.DeleteFunc(list, func(l limitedToCode) bool { return l.prefix == "" }), err
 }
 
-// codeRemoval names those that get nothing more without the pattern.
+// codeRemoval asks before a pattern is removed. It names the webhooks and streams that get
+// nothing more without the pattern.
 func (s *Server) codeRemoval(v *visit, p app.CodePattern, limited []limitedToCode) confirmation {
 	var names []string
 	for _, l := range limited {
@@ -150,13 +151,13 @@ func (s *Server) deleteCode(v *visit) error {
 	return s.confirm(v, s.codeRemoval(v, p, limited))
 }
 
-// codes reads the payment codes of the account.
+// codes makes a reader of the account's payment codes.
 func (s *Server) codes(v *visit) (app.CodeReader, error) {
 	patterns, err := s.Services.Ledger.CodePatterns(v.Context(), v.account.ID)
 	return app.NewCodeReader(patterns), err
 }
 
-// codePrefixes are those that a webhook or a stream may be limited to.
+// codePrefixes are the prefixes that a webhook or a stream may be limited to.
 func (s *Server) codePrefixes(v *visit) (list []string, _ error) {
 	patterns, err := s.Services.Ledger.CodePatterns(v.Context(), v.account.ID)
 	for _, p := range patterns {
@@ -165,8 +166,8 @@ func (s *Server) codePrefixes(v *visit) (list []string, _ error) {
 	return list, err
 }
 
-// onlyOf says to which bank accounts, codes and receiving number something is limited;
-// empty: to none.
+// onlyOf writes the bank accounts, codes and receiving number that something is limited to;
+// empty: there is no limit.
 func (v *visit) onlyOf(bankAccountIDs []int64, codePrefix, receiving string, banks []app.BankAccount) string {
 	var only []string
 	if banks := v.limitText(v.user.Role, access.BankAccountLimit{On: bankAccountIDs != nil, IDs: bankAccountIDs}, banks); banks != "" {
@@ -193,7 +194,7 @@ func (w words) CodeFollows(p app.CodePattern) string {
 	return n + " " + w.T("digits", "chữ số")
 }
 
-// CodeExample is a code of a pattern, as short as one may be.
+// CodeExample is an example of the shortest code of a pattern.
 func (w words) CodeExample(p app.CodePattern) string {
 	body := "123456789012345678901234567890"
 	if p.Alphabet == paymentcode.LettersAndDigits {

@@ -16,18 +16,18 @@ import (
 	"baoco/app/vietqr"
 )
 
-// The counter screen: money in as it comes, large, for the shop's tablet. A
-// signed-in user opens it as it is; a link opens it without anybody signed in,
-// and then only the link decides what it shows.
+// The counter screen shows money in as it comes, in large type, on the shop's tablet. A
+// signed-in user opens it directly; a link opens it without signing in, and then only the
+// link decides what it shows.
 
 type counterData struct {
-	Name     string // of the counter; empty: a signed-in user's
+	Name     string // of the counter; empty: it is the screen of a signed-in user
 	Live     string // address of the stream
 	Manifest string // address of the manifest
 	Cards    []counterCard
 	Till     *tillData // nil: a counter
-	Total    string    // of today, or of the shift of a till; empty: not shown
-	Least    []int64   // amounts in VND from which a device may announce
+	Total    string    // the line of counterTotal; empty: not shown
+	Least    []int64   // the choices of the smallest amount in VND that a device announces
 }
 
 var leastAnnounced = []int64{5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000}
@@ -38,10 +38,10 @@ type counterCard struct {
 	app.Transaction
 	Verdict payment.Verdict
 	Say     string // the text to speak; empty: the money is too old
-	Missed  bool   // too old only because the screen wasn't connected when it came
+	Missed  bool   // the money is too old only because the screen wasn't connected when it came
 }
 
-// VerdictText says in a few words what the money means.
+// VerdictText says the verdict on the money in a few words.
 func (c counterCard) VerdictText() string {
 	switch p := c.Payment(); c.Verdict {
 	case payment.VerdictFull:
@@ -74,18 +74,17 @@ func (c counterCard) VerdictText() string {
 	return ""
 }
 
-// OverText says how much more came than was asked for, and how much in all.
+// OverText says how much money came beyond the amount of the request, and how much in all.
 func (w words) OverText(over, received int64) string {
 	return w.T("Too much: ", "Thừa ") + w.Money(over) + " (" + w.T("received ", "đã nhận ") + w.Money(received) + ")"
 }
 
-// Only new money is announced by itself. Money that a screen missed while it was
-// offline would be taken for the next customer's, so the screen says how much it
-// was in one sentence. Nothing is said of an old transfer that a statement or a
-// provider's list brings only now.
+// A screen speaks each new payment. Money that it missed while it was offline would
+// be taken for the next customer's, so it speaks the sum of that in one sentence. It
+// doesn't speak an old transfer that only now comes with a statement or a provider's list.
 const (
 	spokenFor    = time.Minute      // after it was recorded
-	spokenWithin = 30 * time.Minute // from the transfer, if its time is known, to its record; providers may be late
+	spokenWithin = 30 * time.Minute // from the transfer, if its time is known, until it is recorded; providers may be late
 )
 
 func (w words) counterCard(t app.Transaction, a app.Account, till bool) counterCard {
@@ -101,7 +100,7 @@ func (w words) counterCard(t app.Transaction, a app.Account, till bool) counterC
 	return card
 }
 
-// matchedCard is the card of money that was matched by hand, which is told when that is new.
+// matchedCard is the card of money that was matched by hand. It is spoken if the match is new.
 func (w words) matchedCard(m payment.Transfer, a app.Account, till bool) counterCard {
 	card := counterCard{words: w, Transaction: m.Transaction}
 	var say app.Text
@@ -134,7 +133,7 @@ func (s *Server) counterTotal(v *visit, link payment.CounterLink, till *tillStre
 	return v.T("Today: ", "Hôm nay: ") + "+" + v.Money(sum.Total) + " · " + v.Count(sum.Count, "payment", "payments", "khoản"), err
 }
 
-// ownCounter is the counter of a signed-in user, in the form of a link.
+// ownCounter is the counter screen of a signed-in user, as if a link opened it.
 func ownCounter(v *visit) payment.CounterLink { return payment.CounterLink{AccountID: v.account.ID} }
 
 func (s *Server) counterPage(v *visit) error {
@@ -145,8 +144,8 @@ func (s *Server) counterLinkPage(v *visit, link payment.CounterLink) error {
 	return s.showScreen(v, link, link.Path(v.PathValue("token")), nil, nil)
 }
 
-// linkedCounter finds the link that the path names, and lets whoever has a link to a receiving
-// number see nothing but its money, from here on: the storage asks the context.
+// linkedCounter finds the link that the path names. If the link has a receiving number, the
+// storage shows only its money from here on: the limit is in the context.
 func (s *Server) linkedCounter(v *visit) (payment.CounterLink, error) {
 	link, err := s.Services.Payments.CounterLink(v.Context(), v.PathValue("token"))
 	if err == nil && link.ReceivingNumber != "" {
@@ -156,8 +155,7 @@ func (s *Server) linkedCounter(v *visit) (payment.CounterLink, error) {
 	return link, err
 }
 
-// showScreen shows the counter, or the till, whose address is path. wrong is why the bill
-// of a till was refused.
+// showScreen shows the counter or till at path. wrong is why the bill of a till was refused.
 func (s *Server) showScreen(v *visit, link payment.CounterLink, path string, till *tillData, wrong error) error {
 	list, last, err := s.Services.Payments.CounterScreen(v.Context(), link, v.now)
 	if err != nil {
@@ -169,7 +167,7 @@ func (s *Server) showScreen(v *visit, link payment.CounterLink, path string, til
 	}
 	section, title := "counter", app.Text{EN: "Counter screen", VI: "Màn hình quầy"}
 	data := counterData{Name: link.Name, Manifest: path + "/manifest.webmanifest", Till: till, Least: leastAnnounced}
-	// The stream begins after what was recorded last, or a day ago if that is nothing.
+	// The stream begins after the transaction that was recorded last.
 	data.Live = livePath + path + "?since=" + strconv.FormatInt(last, 10)
 	var stream *tillStream
 	if till != nil {
@@ -177,7 +175,7 @@ func (s *Server) showScreen(v *visit, link payment.CounterLink, path string, til
 		if till.Bill != nil {
 			data.Live += "&bill=" + strconv.FormatInt(till.Bill.ID, 10)
 		}
-		if list, err = s.toldAt(v, list); err != nil {
+		if list, err = s.onTill(v, list); err != nil {
 			return err
 		}
 	}
@@ -195,23 +193,23 @@ func (s *Server) showScreen(v *visit, link payment.CounterLink, path string, til
 	return s.write(v, status, "screen", page)
 }
 
-// toldAt leaves out of a list what the visitor's till doesn't tell of.
-func (s *Server) toldAt(v *visit, list []app.Transaction) (told []app.Transaction, _ error) {
+// onTill keeps of a list the transactions that the visitor's till shows.
+func (s *Server) onTill(v *visit, list []app.Transaction) (kept []app.Transaction, _ error) {
 	for _, t := range list {
-		tells, err := s.tells(v, v.user.ID, t)
+		shows, err := s.tillShows(v, v.user.ID, t)
 		if err != nil {
 			return nil, err
 		}
-		if tells {
-			told = append(told, t)
+		if shows {
+			kept = append(kept, t)
 		}
 	}
-	return told, nil
+	return kept, nil
 }
 
-// counterBacklog answers with the one sentence about count payments of sum VND
-// that wait to be announced on a counter. Only the screen knows them, since it
-// leaves out small ones. Everybody may ask: the answer says nothing else.
+// counterBacklog answers with one sentence about count payments of sum VND that a counter
+// missed. The screen counts them, since it leaves out small ones. Everybody may ask: the
+// answer holds nothing but these numbers.
 func (s *Server) counterBacklog(v *visit) error {
 	query := v.URL.Query()
 	count, err := strconv.ParseInt(query.Get("count"), 10, 64)
@@ -247,9 +245,9 @@ func (s *Server) dashboardManifest(v *visit) error {
 	return writeManifest(v, v.account.ShopName("Báo Có"), "/", "/")
 }
 
-// writeManifest tells a tablet or phone how to install a counter screen, or the dashboard: it
-// then opens at an address of its own, without the bars of the browser. path is where it
-// opens, and scope what stays in its window.
+// writeManifest writes the web app manifest with which a tablet or phone installs a counter
+// screen or the dashboard: it then opens at path without the bars of the browser. Addresses
+// below scope stay in its window.
 func writeManifest(v *visit, name, path, scope string) error {
 	const background = "#f6f7f9" // as in app.css
 	icon := func(name, size, purpose string) map[string]string {
@@ -269,7 +267,7 @@ func writeManifest(v *visit, name, path, scope string) error {
 	return nil
 }
 
-// counterRow is a link in the settings.
+// counterRow is a counter link in the settings.
 type counterRow struct {
 	payment.CounterLink
 	Shows string // the bank account and the receiving number; empty: all
@@ -298,7 +296,7 @@ func (s *Server) showCounterStep(v *visit, page view, sent any) (template.HTML, 
 	return s.showPart(page, "guide-counter", data)
 }
 
-// countersPart is the part of the settings about counter screens.
+// countersPart is the part of the settings about counter links.
 type countersPart struct {
 	Rows    []counterRow
 	Banks   []app.BankAccount
@@ -325,7 +323,7 @@ func (s *Server) readCounters(v *visit, sent any) (data countersPart, err error)
 	return data, err
 }
 
-// counterRows are the links that aren't revoked, newest first.
+// counterRows are the counter links that aren't revoked, newest first.
 func (s *Server) counterRows(v *visit, banks []app.BankAccount) ([]counterRow, error) {
 	links, err := s.Services.Payments.CounterLinks(v.Context(), v.account.ID)
 	var rows []counterRow
@@ -338,7 +336,7 @@ func (s *Server) counterRows(v *visit, banks []app.BankAccount) ([]counterRow, e
 		if b := bankAccount(banks, l.BankAccountID); b.ID != 0 {
 			row.Shows = b.Bank + " " + b.AccountNumber
 		} else if l.BankAccountID != 0 {
-			row.Shows = "#" + strconv.FormatInt(l.BankAccountID, 10) // it was unlinked
+			row.Shows = "#" + strconv.FormatInt(l.BankAccountID, 10) // the bank account was unlinked
 		}
 		if number := v.numberText(l.ReceivingNumber, banks); number != "" {
 			row.Shows += "; " + number

@@ -33,16 +33,18 @@ func (s *Server) liveCounterLink(v *visit, link payment.CounterLink) error {
 }
 
 // sendCounter streams the money that comes in on a counter or a till, until allowed
-// returns wire.ErrRevoked. Its events are: money, a card; removed, the ids of cards whose
-// transactions were removed, with spaces between them; matched, the card of a transaction
-// that was matched by hand, or isn't any more; total, the line about today;
-// bill and bills, those of a till;
-// test, a test payment, which is no money and shows none;
-// alive, the server's time in unix seconds, by which the screen notices a
-// connection that died silently and removes old cards; ended, at which the screen
-// goes dark.
+// returns wire.ErrRevoked. Its events are:
+//   - money: the card of a new transaction
+//   - removed: the ids of cards to remove, with spaces between them
+//   - matched: the card of a transaction whose match by hand was made or undone
+//   - total: the line of counterTotal
+//   - bill and bills: the bill that a till shows, and the list of its bills
+//   - test: a test payment, which is no money
+//   - alive: the server's time in unix seconds; the screen removes old cards by it, and
+//     notices a connection that died silently
+//   - ended: the screen goes dark
 func (s *Server) sendCounter(v *visit, link payment.CounterLink, till *tillStream, holder eventStreamHolder, allowed func() error) error {
-	since, err := strconv.ParseInt(v.Header.Get("Last-Event-Id"), 10, 64) // of a connection that broke
+	since, err := strconv.ParseInt(v.Header.Get("Last-Event-Id"), 10, 64) // the browser connects again
 	if err != nil || since < 0 {
 		if since, err = strconv.ParseInt(v.URL.Query().Get("since"), 10, 64); err != nil || since < 0 {
 			return app.InvalidField("since", "must be a position", "phải là một vị trí")
@@ -70,8 +72,8 @@ func (s *Server) sendCounter(v *visit, link payment.CounterLink, till *tillStrea
 		}
 		for _, send := range []func() error{c.sendMoney, c.sendMatched, c.sendRemoved, c.sendBills} {
 			if err := send(); stream.Broken {
-				return nil // the screen connects anew
-			} else if err != nil { // of the storage
+				return nil // the screen connects again
+			} else if err != nil { // the storage failed
 				most = storageRetry
 			}
 		}
@@ -88,14 +90,14 @@ type counterStream struct {
 	link    payment.CounterLink
 	till    *tillStream // nil: a counter
 	stream  *eventStream
-	newest  delivery.NewestIDs // as the last loop found them
-	since   int64              // the newest card on the screen
-	changes int64              // of payment requests, when the matches were read
-	matched map[int64]string   // what was told of transactions that are matched by hand
+	newest  delivery.NewestIDs // as they were when the last round began
+	since   int64              // the newest transaction that was sent or left out
+	changes int64              // newest.PaymentChanges when the matches were read
+	matched map[int64]string   // the matches by hand that were sent, by transaction
 	seen    int64              // the newest transaction of all accounts when the cards were read
-	told    int64              // removals up to this number are told
-	total   string             // the line about today, as it was sent last
-	tests   int                // test payments of the account, as they were when the last was sent
+	removed int64              // the removals up to this number were sent
+	total   string             // the line of counterTotal that was sent last
+	tests   int                // how many test payments the account had when the last was sent
 }
 
 // sendMoney sends all cards that are new, oldest first.
@@ -115,9 +117,9 @@ func (c *counterStream) sendMoney() error {
 		}
 		for _, card := range c.v.at(now).counterCards(list, account, c.till != nil) {
 			if c.till != nil {
-				if tells, err := c.tells(c.v, c.till.userID, card.Transaction); err != nil {
+				if shows, err := c.tillShows(c.v, c.till.userID, card.Transaction); err != nil {
 					return err
-				} else if !tells {
+				} else if !shows {
 					c.since = card.ID
 					continue
 				}
@@ -136,8 +138,8 @@ func (c *counterStream) sendMoney() error {
 	}
 }
 
-// sendMatched sends the cards of money that was matched by hand, once, and anew where the
-// match was undone. From a till the card of what is another cashier's is removed.
+// sendMatched sends the card of each transaction that was matched by hand, once, and again when
+// the match is undone. If a match is another cashier's, the till removes its card.
 func (c *counterStream) sendMatched() error {
 	if c.newest.PaymentChanges == c.changes {
 		return nil
@@ -184,25 +186,25 @@ func (c *counterStream) sendMatched() error {
 
 func (c *counterStream) sendMatch(m payment.Transfer, account app.Account, now time.Time) error {
 	if c.till != nil {
-		if tells, err := c.tells(c.v, c.till.userID, m.Transaction); err != nil {
+		if shows, err := c.tillShows(c.v, c.till.userID, m.Transaction); err != nil {
 			return err
-		} else if !tells {
+		} else if !shows {
 			return c.stream.Event("removed", "", strconv.FormatInt(m.ID, 10))
 		}
 	}
 	return c.stream.part("card", "matched", "", c.v.at(now).matchedCard(m, account, c.till != nil))
 }
 
-// removalsTold is how many removals a screen that connects is told of at most.
-const removalsTold = 100
+// maxRemovals is how many removals are sent at most to a screen that connects.
+const maxRemovals = 100
 
 // sendRemoved sends the ids of cards whose transactions were removed.
 func (c *counterStream) sendRemoved() error {
 	newest := c.newest.Removals
-	c.told = max(c.told, newest-removalsTold)
+	c.removed = max(c.removed, newest-maxRemovals)
 	of := stream.Stream{AccountID: c.link.AccountID, BankAccountID: c.link.BankAccountID, Type: delivery.WebhookIn}
-	for c.told < newest {
-		ids, passed, err := c.Services.Streams.RemovedTransactions(c.v.Context(), of, c.told, c.since)
+	for c.removed < newest {
+		ids, passed, err := c.Services.Streams.RemovedTransactions(c.v.Context(), of, c.removed, c.since)
 		if err != nil {
 			return err
 		}
@@ -211,10 +213,10 @@ func (c *counterStream) sendRemoved() error {
 				return err
 			}
 		}
-		if passed == c.told { // what is newer is of other accounts
+		if passed == c.removed { // the newer ones are of other accounts
 			passed = newest
 		}
-		c.told = passed
+		c.removed = passed
 	}
 	return nil
 }
@@ -228,9 +230,9 @@ func (c *counterStream) sendTotal() error {
 	return c.stream.Event("total", "", total)
 }
 
-// beat says that the connection lives, and sends the line about today anew, which
-// changes at midnight too. If it can't be read, neither can the money: then the screen
-// hears nothing, and says that it has no connection.
+// beat sends alive, and the line of counterTotal if it changed, as it does at midnight. If
+// the storage can't read the line, it can't read the money either: then beat sends nothing,
+// and the screen says that it has no connection.
 func (c *counterStream) beat() error {
 	err := c.sendTotal()
 	if err != nil && !c.stream.Broken {

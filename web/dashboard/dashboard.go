@@ -1,38 +1,38 @@
-// Package dashboard is the pages for people, made on the server: its table of
+// Package dashboard has the pages for people, which the server makes: the table of
 // pages, their handlers and templates, the live pages and the sessions.
 //
 // # To write a page
 //
-// A page is a row of the table in routes.go, a handler in the file of its noun, a
+// A page consists of a row of the table in routes.go, a handler in the file of its noun, a
 // struct of what it shows, and the template page-<name> in the folder of its subject
-// below templates. The handler takes a visit, which knows who is asking, makes one or a few calls
-// of Service, and ends with [Server.render]. A template gets a view: its Data is
-// the struct, its methods are the words of the visitor's language. The exported methods
-// of both are there for templates.
+// below templates. The handler takes a visit, which knows who the visitor is, makes a few
+// calls of services, and ends with [Server.render]. A template gets a view: its Data is the
+// struct, and its methods write texts in the visitor's language. The exported methods of
+// both are for templates.
 //
-// Names say what they are: bankForm is the form of a bank account as it was entered, bankData
-// what its page shows, pageBank finds the bank account that the path names, and showBank
-// shows its page, whose last argument is why what was sent is refused; nil: it isn't.
+// Names follow a pattern: bankForm is the form of a bank account as it was entered, bankData
+// is what its page shows, pageBank finds the bank account that the path names, and showBank
+// shows its page. The last argument of showBank is why a form was refused; nil: none was.
 //
-// An action is a POST that makes one call of Service, the same as the API and the
+// An action is a POST that makes one call of a service, the same call as the API and the
 // command line make, and ends with [Server.redirect] to a page, which says once
-// what was done. If the rules refuse it, the handler gives the error to the
-// function that shows the form, which gives it to [Server.render]: so the
-// visitor finds their form again and reads what is wrong (form.go). Of what the path names,
-// the table says which function that is (page.go). What can't be
-// undone is a confirmation (form.go). What must not be done twice, or shows a
+// what was done. If the rules refuse the action, the handler passes the error to the
+// function that shows the form, which passes it to [Server.render]: so the visitor gets the
+// form again, with what they entered and what is wrong (form.go). For an action on one
+// thing, the table names this function (page.go). An action that can't be undone is a
+// confirmation (form.go). The form of an action that must not be done twice, or that shows a
 // secret, counts once (once.go).
 //
-// The rows that come while somebody looks are event streams: live.go, counter_live.go.
+// Event streams keep an open page up to date: live.go, counter_live.go.
 //
 // # What uses what
 //
-// routes.go, with the table, stands above the pages, and the pages stand above the frame:
+// routes.go, with the table, uses the pages, and the pages use the frame:
 // this file, page.go (a row of the table), permission.go, view.go, words.go, form.go,
 // list.go, once.go, session.go, step.go (a step of the guide), live.go, eventstream.go,
 // slip.go (paper of 58 mm) and static.go. New, in routes.go, gives the frame the table, the
-// parts and the steps. Of the pages it knows only that of the guide, which shows a refused
-// form of a step.
+// parts and the steps. The frame knows only one page, the guide, which shows a refused form
+// of a step.
 package dashboard
 
 import (
@@ -58,16 +58,16 @@ import (
 //go:embed templates static
 var dashboardFiles embed.FS
 
-// Config is what a Server works with.
+// Config is what a Server needs.
 type Config struct {
 	Services     *services.All
 	Version      string
-	Closing      <-chan struct{}     // closed when the server stops: live pages end
+	Closing      <-chan struct{}     // closed when the server stops; then event streams end
 	Installation upkeep.Installation // how serve was started
 	RecentLog    *RecentLog          // nil: none is shown
-	Lang         app.Lang            // if neither the visitor nor the browser names one; empty: English
+	Lang         app.Lang            // used if neither the visitor nor the browser names a language; empty: English
 
-	// EncodeTransaction makes the JSON of a transaction as the API has it.
+	// EncodeTransaction makes the API's JSON of a transaction.
 	EncodeTransaction func(t app.Transaction, zone *time.Location) any
 }
 
@@ -80,7 +80,7 @@ type Server struct {
 	changes      *wire.Feed[delivery.NewestIDs]
 	tests        testCounts
 	bots         foundBots
-	positionKey  [sha256.Size]byte // random, see position
+	positionKey  [sha256.Size]byte // random; see position
 	eventStreams wire.Lasting
 	testPayments wire.Buckets[int64] // by account
 	requests     wire.Buckets[int64] // payment requests, by user
@@ -100,31 +100,31 @@ type visit struct {
 	w         http.ResponseWriter
 	user      access.User // zero if nobody is signed in
 	account   app.Account
-	only      string   // the bank accounts that the visitor is limited to, in words; empty: all
+	only      string   // the names of the bank accounts that the visitor is limited to; empty: all
 	backDepth int      // see depthBelowPage
-	form      sentForm // zero where the form doesn't count once
-	// of the form that was sent, or that is to be sent next: see FormVersion
+	form      sentForm // zero: the form doesn't count once
+	// of the form that was sent, else of the form that the page shows: see FormVersion
 	formVersion string
 	live        bool               // the page is kept up to date
 	newest      delivery.NewestIDs // of a live page, read before anything else of it
 }
 
-// operator tells whether the visitor runs the installation, as the owners of its
-// first account do.
+// operator reports whether the visitor runs the installation: is an owner of its first
+// account.
 func (v *visit) operator() bool { return v.may(ownerOnly) && v.account.ID == app.DefaultAccountID }
 
-// policy lets a page load files of the binary and nothing else.
+// policy is the Content-Security-Policy: a page loads files of the binary and nothing else.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"manifest-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// visiting wraps a page: it sets the headers, finds out who is visiting and
-// refuses who may not.
+// visiting makes the handler of a page: it sets the headers, finds out who the visitor is, and
+// refuses a visitor who may not see the page.
 func (s *Server) visiting(p page, backDepth int) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Security-Policy", policy)
 		h.Set("X-Content-Type-Options", "nosniff")
-		h.Set("Referrer-Policy", "same-origin") // with no-referrer a form of the page would say "Origin: null"
+		h.Set("Referrer-Policy", "same-origin") // with no-referrer the browser would send "Origin: null" with a form
 		h.Set("Cache-Control", "no-store")
 		if s.isToUseHTTPS(r, p) {
 			http.Redirect(w, r, s.Installation.BaseURL+r.URL.RequestURI(), http.StatusSeeOther)
@@ -148,9 +148,9 @@ func (s *Server) visiting(p page, backDepth int) http.HandlerFunc {
 	}
 }
 
-// isToUseHTTPS tells whether somebody who signs in, or is signed in, came to a page over
-// HTTP and is to use the HTTPS of the base URL. At the host of the base URL nobody is led
-// there: a proxy that says HTTP to every visit would make that a loop.
+// isToUseHTTPS reports whether a page for signing in, or for signed-in users, was asked for over
+// HTTP and must be opened at the HTTPS base URL. At the host of the base URL it returns false:
+// behind a proxy that reports HTTP for every visit, the redirect would be a loop.
 func (s *Server) isToUseHTTPS(r *http.Request, p page) bool {
 	signsIn := p.Takes != open || p.kind.signsIn
 	return s.SecureHost != "" && signsIn && r.Method != http.MethodPost && !wire.Secure(r) && !s.AtSecureHost(r)
@@ -161,7 +161,7 @@ func (s *Server) act(v *visit, p page) error {
 	if err := v.readForm(p); err != nil {
 		return err
 	}
-	if v.Method == http.MethodPost && p.Takes != open { // a form that arrives slowly may outlast its session
+	if v.Method == http.MethodPost && p.Takes != open { // the session may end while a form arrives slowly
 		switch err := s.stillAllowed(v); {
 		case errors.Is(err, wire.ErrRevoked):
 			s.askToSignIn(v, p)
@@ -177,7 +177,7 @@ func (s *Server) act(v *visit, p page) error {
 		if clean := cleanAddress(v.URL); clean != "" {
 			return s.redirect(v, clean, app.Text{})
 		}
-		// Read before the page is, so that nothing is missing in both page and stream.
+		// The ids are read before the page's rows, so that the page or the stream has each row.
 		var err error
 		if v.newest, err = s.Services.Deliveries.NewestIDs(v.Context()); err != nil {
 			return err
@@ -202,7 +202,7 @@ func (v *visit) readForm(p page) error {
 	return wire.BodyError(err)
 }
 
-// welcome finds out who is visiting.
+// welcome finds out who the visitor is, and refuses one without the permission of the page.
 func (s *Server) welcome(v *visit, p page) (err error) {
 	if v.user, err = s.signedIn(v.Context()); err != nil {
 		return err
@@ -223,14 +223,14 @@ func (s *Server) welcome(v *visit, p page) (err error) {
 	if !v.may(p.Takes) {
 		return errNotYours
 	}
-	if p.Takes == open { // such as the link of a counter screen, which alone decides what it shows
+	if p.Takes == open { // for example, only the link of a counter screen decides what it shows
 		return nil
 	}
 	return s.limitBankAccounts(v)
 }
 
-// limitBankAccounts lets a visitor see nothing but the bank accounts that the user is limited to,
-// from here on: the storage asks the context.
+// limitBankAccounts puts the visitor's limit into the context: from here on the storage shows
+// only the bank accounts of the limit.
 func (s *Server) limitBankAccounts(v *visit) error {
 	if !v.user.Limit.On {
 		return nil
@@ -241,18 +241,18 @@ func (s *Server) limitBankAccounts(v *visit) error {
 	return err
 }
 
-// errNotYours refuses what is for other roles.
+// errNotYours refuses a page for other roles.
 var errNotYours = app.Refused(app.CodeForbidden, app.Text{
 	EN: "This is not for your role. Ask an owner.", VI: "Vai trò của bạn không dùng được phần này. Hãy hỏi chủ cửa hàng.",
 })
 
-// errOtherSite refuses a form that another site had a browser send.
+// errOtherSite refuses a form that a page of another site sent.
 var errOtherSite = app.Refused(app.CodeForbidden, app.Text{
 	EN: "This form was sent from another site, so nothing was done. Open the page here and send it again.",
 	VI: "Biểu mẫu được gửi từ trang web khác nên chưa có gì được thực hiện. Hãy mở trang ở đây rồi gửi lại.",
 })
 
-// redirect ends an action: the browser loads a page, which shows the flash once.
+// redirect ends an action: the browser loads the page at to, which shows the flash once.
 func (s *Server) redirect(v *visit, to string, flash app.Text) error {
 	if flash.EN != "" {
 		s.sessions.Put(v.Context(), "flash", flash.In(v.Lang))
@@ -261,7 +261,7 @@ func (s *Server) redirect(v *visit, to string, flash app.Text) error {
 	return nil
 }
 
-// done is redirect after an action that may have been refused: err is why, and is given back.
+// done returns err if the action was refused, else it is redirect.
 func (s *Server) done(v *visit, err error, to string, flash app.Text) error {
 	if err != nil {
 		return err
@@ -269,9 +269,9 @@ func (s *Server) done(v *visit, err error, to string, flash app.Text) error {
 	return s.redirect(v, to, flash)
 }
 
-// takeFlash gives the flash once, to a page that the browser loads: a live page
-// that asks for itself anew would take that of another page. One of a session that
-// has ended is given to nobody.
+// takeFlash returns the flash once, to a page that the browser loads: a live page that
+// updates itself would take the flash of another page. Without a signed-in user it
+// returns nothing.
 func (s *Server) takeFlash(v *visit) string {
 	if v.Header.Get(liveHeader) != "" || v.user.ID == 0 {
 		return ""
@@ -279,7 +279,7 @@ func (s *Server) takeFlash(v *visit) string {
 	return s.sessions.PopString(v.Context(), "flash")
 }
 
-// Refuse answers a browser whose request no handler is for.
+// Refuse answers a browser's request that has no handler with the page of err.
 func (s *Server) Refuse(w http.ResponseWriter, r *http.Request, err error) {
 	s.withSession(s.visiting(page{handle: func(*Server, *visit) error { return err }}, 0)).ServeHTTP(w, r)
 }
@@ -288,11 +288,11 @@ type errorData struct {
 	Status    int
 	RequestID string
 	Forbidden bool   // somebody with another role may see it
-	Above     string // page above an address that only takes forms; empty: it isn't one
-	Counter   bool   // the link of a counter screen, opened by nobody who is signed in
+	Above     string // the page above an address that takes only forms; empty: it is another error
+	Counter   bool   // the address is of a counter link, and nobody is signed in
 }
 
-// title heads the page.
+// title is the heading of the page.
 func (d errorData) title() app.Text {
 	switch {
 	case d.Status == http.StatusNotFound:
@@ -305,8 +305,8 @@ func (d errorData) title() app.Text {
 	return app.Text{EN: "This did not work", VI: "Chưa thực hiện được"}
 }
 
-// pageError answers with a page that says what is wrong, and where the visitor
-// can go. Errors of the server are logged here, once; that a browser went away is none.
+// pageError answers with a page that says what is wrong, and where the visitor can go. Errors
+// of the server are logged here, once. A connection that the browser closed is no error.
 func (s *Server) pageError(v *visit, err error) {
 	e := wire.AsError(err)
 	status := wire.StatusFor(v.Request, e)
@@ -324,7 +324,7 @@ func (s *Server) pageError(v *visit, err error) {
 	if e.Code == app.CodeMethodNotAllowed {
 		data.Above = s.pageAbove(v.URL.Path)
 	}
-	v.live = v.live && status >= 500 // what isn't there would be loaded anew with each change
+	v.live = v.live && status >= 500 // a page that doesn't exist needs no updates
 	page := s.view(v, "", data.title(), data)
 	page.faults = faultsOf(e, v.Lang)
 	if err := s.layOut(v, status, "error", page); err != nil {
@@ -332,14 +332,14 @@ func (s *Server) pageError(v *visit, err error) {
 	}
 }
 
-// pathID is the id in the path; 0, which names nothing, where it is none.
+// pathID is the id in the path; 0, the id of nothing, if the path has no valid id.
 func (v *visit) pathID() int64 {
 	id, _ := wire.ParseID(v.PathValue("id"))
 	return id
 }
 
-// named finds, in a list that was read with err, what has the id in the path.
-// Where nothing has it the error is none.
+// named finds the element of a list that has the id in the path. It returns err, with which
+// the list was read, or none if no element has the id.
 func named[T any](v *visit, list []T, err error, id func(T) int64, none error) (found T, _ error) {
 	if err != nil {
 		return found, err
@@ -353,7 +353,7 @@ func named[T any](v *visit, list []T, err error, id func(T) int64, none error) (
 	return found, none
 }
 
-// localPath is the path to go back to; "/" if to could lead to another host.
+// localPath returns to if it is a path of this server, else "/".
 func localPath(to string) string {
 	u, err := url.Parse(to)
 	if err != nil || u.Host != "" || u.Scheme != "" || !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") ||

@@ -15,10 +15,10 @@ type dayData struct {
 	Banks    []bankDay
 	Bars     []hourBar
 	Compared []comparison
-	Earlier  string       // address of the day before; empty: nothing is known of it
-	Later    string       // of the day after; empty: it hasn't begun
+	Earlier  string       // address of the day before; empty: no data is that old
+	Later    string       // address of the day after; empty: that day hasn't begun
 	Today    bool         // the day isn't over yet
-	Revenue  *app.Amounts // of the money in; nil: nobody marks what is no revenue
+	Revenue  *app.Amounts // the money in that is revenue; nil: the account has no marks of revenue
 	Refunded int64        // on this day
 	File     string       // address of the XLSX file
 	Slip     string       // of the page for narrow paper
@@ -27,27 +27,27 @@ type dayData struct {
 // Net is the money in without what was refunded.
 func (d dayData) Net() int64 { return d.In.Total - d.Refunded }
 
-// Balances tells whether a balance of any bank account is known.
+// Balances reports whether a balance of any bank account is known.
 func (d dayData) Balances() bool {
 	return slices.ContainsFunc(d.Banks, func(b bankDay) bool { return b.Opening != nil || b.Closing != nil })
 }
 
 type bankDay struct {
 	app.BankAccountDay
-	Opening, Closing *toldBalance
+	Opening, Closing *reportedBalance
 }
 
-// hourBar is an hour, with the length of its bars in percent of the longest.
+// hourBar is an hour, with the widths of its bars in percent of the longest bar.
 type hourBar struct {
 	app.HourFlow
 	InWidth, OutWidth float64
 }
 
-// comparison is another day beside this one.
+// comparison is an earlier day, to compare.
 type comparison struct {
 	Day app.Day
 	app.Flow
-	Percent string // by how much the money in differs; empty: it can't be said
+	Percent string // by how much the money in differs; empty: see change
 }
 
 func (s *Server) dayPage(v *visit) error {
@@ -112,7 +112,7 @@ func (s *Server) readDay(v *visit, day app.Day) (d dayData, err error) {
 	d.File = exportLinks(exportPath, url.Values{"from": {day.String()}, "to": {day.String()}}).XLSX
 	d.Slip = alert.DayPath(day) + "&paper=58"
 	for _, b := range d.DayBook.Banks {
-		d.Banks = append(d.Banks, bankDay{b, s.toldBalance(v, b.Opening), s.toldBalance(v, b.Closing)})
+		d.Banks = append(d.Banks, bankDay{b, s.reportedBalance(v, b.Opening), s.reportedBalance(v, b.Closing)})
 	}
 	var most int64
 	for _, h := range d.Hours {
@@ -131,12 +131,12 @@ func (s *Server) readDay(v *visit, day app.Day) (d dayData, err error) {
 	return d, nil
 }
 
-// From how many times an earlier amount on a change is written in times, and from how many
-// on it isn't written: the earlier amount was too small to say anything.
+// inTimes is the ratio to the earlier amount from which on a change is written as "11 times",
+// and incomparable the ratio from which on it isn't written.
 const inTimes, incomparable = 11, 100
 
 // change writes by how much an amount differs from an earlier one: in percent, or as
-// "11 times". It is empty where the earlier one was nothing or too small.
+// "11 times". It is empty if the earlier amount was 0 or too small to compare.
 func (w words) change(now, before int64) string {
 	if before == 0 || now/before >= incomparable {
 		return ""

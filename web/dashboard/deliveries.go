@@ -11,14 +11,13 @@ import (
 	"baoco/web/wire"
 )
 
-// deliveryRow is an attempt with the name of its webhook, which is empty if the
-// webhook was deleted.
+// deliveryRow is an attempt with the name of its webhook; empty: the webhook was deleted.
 type deliveryRow struct {
 	delivery.Attempt
 	Webhook string
 }
 
-// Resendable tells whether a resend can be asked for.
+// Resendable reports whether the delivery can be resent.
 func (r deliveryRow) Resendable() bool {
 	return r.Webhook != "" && r.Delivery.State != app.DeliveryPending
 }
@@ -33,7 +32,7 @@ type deliveriesData struct {
 	Waiting   int64 // how many deliveries are pending
 	Pages     pages
 	News      string // address of the first page, if newer rows are there; a later page keeps its rows
-	Failed    string // address of the resend of failed deliveries; empty: the page shows none
+	Failed    string // address of the resend of failed deliveries; empty: the page shows no link to it
 }
 
 // searchTo is how many attempts of a search are counted. It is lower than countTo,
@@ -125,7 +124,7 @@ func (s *Server) pendingPage(v *visit, data deliveriesData) error {
 	return s.render(v, err, pageHead{"pending", "deliveries", historyTitle}, data)
 }
 
-// Due tells whether the next attempt of a delivery is due.
+// Due reports whether the next attempt of a delivery is due.
 func (w words) Due(d delivery.Delivery) bool { return !d.DueAt.After(w.now) }
 
 // AttemptsMade writes how many attempts of a delivery were made.
@@ -137,8 +136,8 @@ func (w words) AttemptsMade(d delivery.Delivery) string {
 	return w.T(made+" attempts made", "đã gửi "+made+" lần")
 }
 
-// deliveryRows lists a page of attempts with their webhooks' names. Of a delivery
-// it has the newest attempt on the page; the dots beside it stand for those before.
+// deliveryRows lists a page of attempts with their webhooks' names. It has one row for each
+// delivery, its newest attempt on the page; the dots of the row show the attempts before.
 func (s *Server) deliveryRows(v *visit, f delivery.HistoryFilter, hooks []delivery.Webhook) (rows []deliveryRow, total int64, _ error) {
 	list, total, err := s.Services.Deliveries.History(v.Context(), v.account.ID, f)
 	names := webhookNames(hooks)
@@ -160,7 +159,7 @@ func webhookNames(hooks []delivery.Webhook) map[int64]string {
 	return names
 }
 
-// failedAddress is the page that resends the failed deliveries of a filter.
+// failedAddress is the address of the page that resends the failed deliveries of a filter.
 func failedAddress(form url.Values) string {
 	values := filterOf(form, historyFilters)
 	values.Del("status")
@@ -172,7 +171,7 @@ func deliveryFilter(f delivery.HistoryFilter) delivery.Filter {
 	return delivery.Filter{WebhookID: f.WebhookID, TransactionID: f.TransactionID, Type: f.Type, From: f.From, To: f.To, Query: f.Query}
 }
 
-// PayloadAmount writes the amount of a payload as that of its transaction.
+// PayloadAmount writes the amount of a payload like that of a transaction.
 func (w words) PayloadAmount(p delivery.Payload) string {
 	return w.Signed(app.Transaction{Type: p.TransferType, Amount: p.TransferAmount})
 }

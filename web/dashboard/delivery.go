@@ -18,7 +18,7 @@ import (
 type deliveryData struct {
 	delivery.Details
 	Steps []deliveryStep // oldest first
-	Curl  string         // the request of now as a command; empty where it can't be signed
+	Curl  string         // the request, signed now, as a command; empty: it can't be signed
 }
 
 // Last is the last attempt; nil if none was made.
@@ -29,7 +29,7 @@ func (d deliveryData) Last() *deliveryStep {
 	return &d.Steps[len(d.Steps)-1]
 }
 
-// Paused tells whether the delivery waits for its webhook to be enabled.
+// Paused reports whether the delivery waits for its webhook to be enabled.
 func (d deliveryData) Paused() bool { return d.State == app.DeliveryPending && !d.Webhook.IsActive }
 
 // deliveryStep is one attempt on the page.
@@ -49,8 +49,7 @@ func (v view) Attempt(step deliveryStep) partView[deliveryStep] {
 	return partView[deliveryStep]{v, step}
 }
 
-// phase is one part of an attempt's time, and where it stands in a bar of 1,000
-// units.
+// phase is one part of an attempt's time, and its place in a bar of 1,000 units.
 type phase struct {
 	Name     string
 	Took     time.Duration
@@ -104,7 +103,7 @@ func hostOf(address string) string {
 	return u.Host
 }
 
-// Phases lists the phases of an attempt that occurred, in a bar beside one another.
+// Phases lists the phases of an attempt that took time, one after the other in a bar.
 func (w words) Phases(p delivery.Phases) []phase {
 	total := p.DNS + p.Connect + p.TLS + p.Wait
 	if total <= 0 {
@@ -128,8 +127,8 @@ func (w words) Phases(p delivery.Phases) []phase {
 }
 
 // visible writes bytes as text in which every character can be seen. Bytes that
-// aren't UTF-8 become U+FFFD. Control characters, and those that take no place or
-// turn the direction of writing, are written by name.
+// aren't UTF-8 become U+FFFD. Control characters, characters without width, and characters
+// that change the direction of writing are written by name.
 func visible(text []byte) string {
 	var b strings.Builder
 	text = bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
@@ -163,7 +162,7 @@ func curl(r delivery.Request) string {
 	return b.String()
 }
 
-// Told says whether the shop is notified by a delivery, or when it is again.
+// Told says whether the shop is notified by a delivery, or when the next attempt is due.
 func (w words) Told(d delivery.Delivery) string {
 	if d.State != app.DeliveryPending || d.Attempts == 0 {
 		return w.NotifiedWord(d.State)
@@ -181,7 +180,7 @@ func (w words) Answer(r delivery.Result) string {
 	return what + " · " + w.LatencyText(r.Duration)
 }
 
-// Explanation says why an attempt failed and what to do.
+// Explanation says why an attempt failed, and what the shop can do.
 func (w words) Explanation(r delivery.Result) string { return r.Explanation().In(w.Lang) }
 
 // ResultClass is the CSS class of an attempt's pill.
@@ -192,7 +191,7 @@ func (w words) ResultClass(r delivery.Result) app.DeliveryState {
 	return app.DeliveryFailed
 }
 
-// AttemptLabel says which attempt of its delivery one is; nothing where the first was enough.
+// AttemptLabel says the number of an attempt of a delivery; empty if the first attempt was enough.
 func (w words) AttemptLabel(d delivery.Delivery, number int) string {
 	switch {
 	case d.Test:
@@ -203,9 +202,9 @@ func (w words) AttemptLabel(d delivery.Delivery, number int) string {
 	return w.T("attempt", "lần") + nbsp + strconv.Itoa(number) + "/" + strconv.Itoa(len(delivery.RetrySchedule))
 }
 
-// Dots draw the attempts of a delivery, up to the one with the given number as
-// failed or received, later ones as planned. There are none if the first attempt
-// was received, or if it was the only one.
+// Dots draws the attempts of a delivery: attempts up to number as failed or received, later
+// ones as planned. There are no dots if the first attempt was received, or if it was the only
+// one.
 func (w words) Dots(d delivery.Delivery, number int, ok bool) dots {
 	total := len(delivery.RetrySchedule)
 	if d.Test || number == 0 || ok && number == 1 || number > total {
@@ -238,10 +237,10 @@ const dotWidth = 11
 // Center is the x of the middle of a round dot.
 func (d dot) Center() float64 { return float64(d.X) + 4.5 }
 
-// dots are the whole drawing.
+// dots is the drawing of all attempts.
 type dots []dot
 
-// Width is in pixels.
+// Width is the width of the drawing in pixels.
 func (d dots) Width() int { return len(d) * dotWidth }
 
 // CircledNumber is the number of an attempt in a circle.

@@ -23,14 +23,14 @@ type eventsData struct {
 	Newest  string // address of the first page; empty on the first page
 }
 
-// eventStates are the states of items by which the log can be filtered, beside
-// openState: all of them.
+// eventStates are the states of items by which the log can be filtered; openState is all of
+// them.
 var eventStates = []inbound.Outcome{inbound.OutcomeUnassigned, inbound.OutcomeConflict, inbound.OutcomeRejected, inbound.OutcomeMayBeRepeat}
 
 const openState = "open"
 
-// eventsPage lists the inbound log, newest first. It counts nothing, so that it
-// is quick however long the log is.
+// eventsPage lists the inbound log, newest first. It counts nothing, so it is quick however
+// long the log is.
 func (s *Server) eventsPage(v *visit) (err error) {
 	var data eventsData
 	if data.Sources, err = s.Services.Inbound.Sources(v.Context(), v.account.ID); err != nil {
@@ -103,18 +103,18 @@ var outcomeNames = map[inbound.Outcome]app.Text{
 // known.
 func (w words) Outcome(o inbound.Outcome) string { return outcomeNames[o].In(w.Lang) }
 
-// States are for the template.
+// States are the states of the filter.
 func (eventsData) States() []inbound.Outcome { return eventStates }
 
-// mostCompared is how many transactions the page of an event shows beside items that may be
-// their repeats.
+// mostCompared is how many transactions the page of an event shows next to items that may
+// repeat them.
 const mostCompared = 50
 
 type eventData struct {
 	inbound.Event
 	Unassigned int // how many items are unassigned
 	Link       linkForm
-	Recorded   map[int64]app.Transaction // that items may repeat
+	Recorded   map[int64]app.Transaction // the transactions that items may repeat
 }
 
 // FirstElement is the element that the log shows for an event; nil if the event
@@ -138,7 +138,7 @@ func (w words) OpenFirst(e inbound.Event) (list []inbound.Element) {
 	return list
 }
 
-// NeedsDecision tells whether somebody has to decide about an element.
+// NeedsDecision reports whether somebody has to decide about an element.
 func (w words) NeedsDecision(i inbound.Element) bool { return i.Item != nil && i.State.Open() }
 
 // MoreElements says how many elements of an event the log doesn't show; empty if
@@ -170,7 +170,7 @@ func (w words) StateClass(i inbound.Element) string {
 	return ""
 }
 
-// LinkWords are the text of the link from an element to its transaction.
+// LinkWords is the text of the link from an element to its transaction.
 func (w words) LinkWords(i inbound.Element) string {
 	id := strconv.FormatInt(i.TransactionID, 10)
 	if i.State == inbound.OutcomeRecorded || i.State == inbound.OutcomeDuplicate || i.State == inbound.OutcomeMayBeRepeat {
@@ -181,7 +181,7 @@ func (w words) LinkWords(i inbound.Element) string {
 
 // FaultText says what is wrong with an element.
 func (w words) FaultText(i inbound.Incoming) string {
-	if i.Sender != "" { // the page has a button for what the text of the fault explains
+	if i.Sender != "" { // the page has a button that allows the sender
 		sender := app.Isolated(app.CleanText(i.Sender, 50))
 		return w.T("The message came from “"+sender+"”, which is not known as a sender name of the bank: it may be a forgery.",
 			"Tin đến từ “"+sender+"”, không phải tên người gửi đã biết của ngân hàng: có thể là tin giả mạo.")
@@ -218,8 +218,7 @@ func (s *Server) eventData(v *visit, id int64) (eventData, error) {
 	return eventData{Event: e, Link: suggestLink(e.Items), Recorded: map[int64]app.Transaction{}}, err
 }
 
-// suggestLink fills in the bank and account number on which all unassigned items
-// agree.
+// suggestLink fills in the bank and account number if all unassigned items have the same.
 func suggestLink(items []inbound.Item) (form linkForm) {
 	first := true
 	for _, i := range items {
@@ -254,7 +253,7 @@ func (s *Server) showEvent(v *visit, data eventData, wrong error) error {
 				continue
 			}
 			t, err := s.Services.Ledger.Transaction(v.Context(), v.account.ID, i.TransactionID)
-			if err != nil && app.CodeOf(err) != app.CodeNotFound { // it went with its import
+			if err != nil && app.CodeOf(err) != app.CodeNotFound { // it was removed with its import
 				return err
 			}
 			data.Recorded[t.ID] = t
@@ -263,7 +262,7 @@ func (s *Server) showEvent(v *visit, data eventData, wrong error) error {
 	return s.render(v, wrong, pageHead{"event", "inbound", app.Textf("Inbound call %d", "Lần nhận #%d", data.ID)}, data)
 }
 
-// linkEvent records the unassigned items of an event on a bank account.
+// linkEvent links a bank account, and records the unassigned items of an event on it.
 func (s *Server) linkEvent(v *visit, e *eventData) error {
 	e.Link = linkForm{Bank: v.PostFormValue("bank"), AccountNumber: strings.TrimSpace(v.PostFormValue("account_number")),
 		AccountName: strings.TrimSpace(v.PostFormValue("account_name")), Notify: v.PostFormValue("notify")}
@@ -288,12 +287,12 @@ func (s *Server) linkEvent(v *visit, e *eventData) error {
 	return s.redirect(v, eventPath(e.ID), flash)
 }
 
-// retryEvent reads the body of an event once more.
+// retryEvent reads the body of an event again.
 func (s *Server) retryEvent(v *visit, e *eventData) error {
 	return s.processAgain(v, e.ID, app.Text{})
 }
 
-// processAgain reads the body of an event once more. done is what was done before.
+// processAgain reads the body of an event again. done says what was done before.
 func (s *Server) processAgain(v *visit, event int64, done app.Text) error {
 	r, err := s.Services.Inbound.RetryInbound(v.Context(), v.account.ID, event, v.now)
 	if err != nil {
@@ -315,7 +314,7 @@ func (s *Server) processAgain(v *visit, event int64, done app.Text) error {
 	return s.redirect(v, eventPath(event), flash)
 }
 
-// settleEvent takes what a person says of an item that may be a repeat.
+// settleEvent stores a person's decision about an item that may be a repeat.
 func (s *Server) settleEvent(v *visit, e *eventData) error {
 	item, _ := wire.ParseID(v.PostFormValue("item_id"))
 	transaction, _ := wire.ParseID(v.PostFormValue("transaction_id"))
@@ -362,10 +361,10 @@ func (s *Server) discardEvent(v *visit, e *eventData) (err error) {
 // shownBody is how many bytes of a body a page shows.
 const shownBody = 64 << 10
 
-// Raw writes the beginning of a body as text.
+// Raw writes a body as text, at most its first shownBody bytes.
 func (w words) Raw(body []byte) string { return visible(body[:min(len(body), shownBody)]) }
 
-// Cut tells whether Raw leaves something out.
+// Cut reports whether the body is longer than Raw shows.
 func (w words) Cut(body []byte) bool { return len(body) > shownBody }
 
 type refusedData struct {
@@ -385,7 +384,7 @@ func (s *Server) refusedPage(v *visit) (err error) {
 	source := data.Form.Get("source_id")
 	id, found := wire.ParseID(source)
 	if !found && source != "" {
-		id = -1 // names nothing
+		id = -1 // no source has this id
 	}
 	data.Calls, err = s.Services.Inbound.RefusedCalls(v.Context(), v.account.ID, id, inbound.KeptRefusedCalls)
 	return s.render(v, err, pageHead{"refused", "inbound", app.Text{EN: "Refused calls", VI: "Lần gọi bị từ chối"}}, data)

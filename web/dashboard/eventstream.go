@@ -11,26 +11,25 @@ import (
 	"baoco/web/wire"
 )
 
-// An event stream is an answer that lasts: to a live page or a counter screen. An export
-// may last as long, and is counted as one. The number of open ones is bounded, in all, for
-// each account and for each holder. One ends within a second once its visitor may not see
-// it any more.
+// An event stream is an answer that stays open, to a live page or a counter screen. An export
+// may take as long, and is counted as an event stream. The number of open ones is bounded, in
+// all, for each account and for each holder. An event stream ends within a second once its
+// visitor may not see it any more.
 
 const (
 	maxEventStreams          = 500 // in all
 	maxEventStreamsOfAccount = 200
 	maxEventStreamsOfHolder  = 20
 
-	liveLook = time.Minute // at most, before an event stream looks again whether it has something to send
-	// liveBeat is how often a page hears that the connection lives. After two of them without a
-	// word it says that it has no connection: silence of static/live.js.
+	liveWait = time.Minute // the longest time until an event stream checks again whether it has something to send
+	// liveBeat is how often a page gets the event alive. After two beats without an event the
+	// page says that it has no connection: silence of static/live.js.
 	liveBeat = 4 * time.Second
 
-	storageRetry = time.Second // before a failed read is tried again
+	storageRetry = time.Second // the wait before a failed read is tried again
 )
 
-// eventStreamHolder is who holds an event stream open: a user, or a link to a counter
-// screen.
+// eventStreamHolder is the user or the counter link that has an event stream open.
 type eventStreamHolder struct{ account, user, link int64 }
 
 func (s *Server) eventStreamBounds(h eventStreamHolder) []wire.Bound {
@@ -42,15 +41,14 @@ func (s *Server) eventStreamBounds(h eventStreamHolder) []wire.Bound {
 		{Of: "account", ID: h.account, Most: s.Share(maxEventStreamsOfAccount, 8)}, holder}
 }
 
-// errTooManyEventStreams refuses an event stream beyond a bound. It is logged where it is
-// counted.
+// errTooManyEventStreams refuses an event stream beyond a bound. takeEventStream logs it.
 var errTooManyEventStreams = app.Refused(app.CodeUnavailable, app.Text{
 	EN: "Too many live pages and exports are open. Close some of them and try again.",
 	VI: "Đang mở quá nhiều trang trực tiếp và tệp đang xuất. Hãy đóng bớt rồi thử lại.",
 })
 
-// takeEventStream counts one more event stream; give ends that. errTooManyEventStreams if a bound is
-// reached.
+// takeEventStream counts one more open event stream, until give is called. It returns
+// errTooManyEventStreams if a bound is reached.
 func (s *Server) takeEventStream(h eventStreamHolder, now time.Time) (give func(), _ error) {
 	bounds := s.eventStreamBounds(h)
 	if !s.eventStreams.Take(bounds, s.Log, now) {
@@ -59,11 +57,10 @@ func (s *Server) takeEventStream(h eventStreamHolder, now time.Time) (give func(
 	return func() { s.eventStreams.Give(bounds) }, nil
 }
 
-// stillAllowed returns wire.ErrRevoked once the visitor has signed out, was removed or
-// has another role, each of which ends their sessions, or must set up a second factor,
-// or is limited to other bank accounts. It reads the session from
-// the storage, since the request holds it as it was when the request came. Any
-// other error means that the storage doesn't answer.
+// stillAllowed returns wire.ErrRevoked if the visitor's session has ended (by signing out, by
+// removal or by another role), or if the visitor must set up a second factor or has another
+// limit of bank accounts. It reads the session from the storage, since the request holds the
+// session as it was when the request came. Any other error means that the storage failed.
 func (s *Server) stillAllowed(v *visit) error {
 	ctx, cancel := context.WithTimeout(context.Background(), wire.RequestTimeout)
 	defer cancel()
@@ -78,14 +75,14 @@ func (s *Server) stillAllowed(v *visit) error {
 	return err
 }
 
-// eventStream is one connection for server-sent events to a page.
+// eventStream is an open answer of server-sent events to a page.
 type eventStream struct {
 	*wire.EventStream
 	server *Server
 	give   func()
 }
 
-// openEventStream begins a stream. It ends once allowed returns wire.ErrRevoked.
+// openEventStream begins an event stream, which ends once allowed returns wire.ErrRevoked.
 func (s *Server) openEventStream(v *visit, holder eventStreamHolder, allowed func() error) (*eventStream, error) {
 	give, err := s.takeEventStream(holder, v.now)
 	if err != nil {
@@ -101,8 +98,8 @@ func (s *eventStream) close() {
 	s.give()
 }
 
-// alive tells the page that the connection lives, and the server's time in unix
-// seconds.
+// alive sends the event by which the page knows that the connection works. Its data is the
+// server's time in unix seconds.
 func (s *eventStream) alive() error {
 	return s.Event("alive", "", strconv.FormatInt(time.Now().Unix(), 10))
 }
@@ -116,7 +113,7 @@ func (s *eventStream) part(name, event, id string, data any) error {
 	return s.Event(event, id, html.String())
 }
 
-// wait is Wait, and tells a page that may not see more that the stream has ended.
+// wait is Wait, and sends the event ended if the visitor may not see more.
 func (s *eventStream) wait(changed <-chan struct{}, most time.Duration, beat func() error) error {
 	err := s.Wait(changed, most, beat)
 	if errors.Is(err, wire.ErrRevoked) {

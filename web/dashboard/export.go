@@ -16,18 +16,17 @@ import (
 	"baoco/web/wire"
 )
 
-// exportPath is the address of the export. Its answer lasts as long as its reader
-// takes.
+// exportPath is the address of the export of transactions.
 const exportPath = "/transactions/export"
 
-// exportDeadline bounds the sending of one piece of exportBuffer bytes. A reader of
-// 1 KB a second keeps up.
+// exportDeadline bounds the time to send one piece of exportBuffer bytes. There is no bound
+// for the whole file.
 const (
 	exportDeadline = time.Minute
 	exportBuffer   = 8 << 10
 )
 
-// errUnread ends an export whose reader has gone or isn't allowed any more.
+// errUnread ends an export whose reader has disconnected or isn't allowed any more.
 var errUnread = errors.New("the export isn't read")
 
 // exports are the addresses of the exports of a filter.
@@ -51,8 +50,8 @@ func (e *export[Row]) readFormat(values url.Values) error {
 	return nil
 }
 
-// exportName is the name of the file after what: the first and the last day of the
-// filter, else the time of now, in the zone of the days.
+// exportName is the name of the file: what, then the first and last day of the filter, else the
+// time now. Days and time are in the zone of now.
 func exportName(what string, from, to, now time.Time) string {
 	first, last := app.DayOf(from, now.Location()).String(), app.DayOf(to.Add(-time.Second), now.Location()).String()
 	switch {
@@ -102,31 +101,31 @@ func (e *export[Row]) send(read func(ctx context.Context) error) (err error) {
 	panic(http.ErrAbortHandler)
 }
 
-// export is one file that is being sent.
+// export sends one file.
 type export[Row any] struct {
 	v      *visit
 	server *Server
 	format sheet.Format
 	out    *bufio.Writer
 	file   sheet.Writer[Row] // nil before the first byte
-	name   string            // of the file, without its ending
+	name   string            // of the file, without its extension
 	begin  func(format sheet.Format, w io.Writer, lang app.Lang, zone *time.Location) (sheet.Writer[Row], error)
 
 	mu    sync.Mutex
 	ended bool // nothing more may be sent
 }
 
-// watch ends the export once its visitor isn't allowed any more, even while a
-// piece waits for a slow reader.
+// watch ends the export once its visitor isn't allowed any more or the server stops, even
+// while a write waits for a slow reader.
 func (e *export[Row]) watch(ctx context.Context) error {
-	look := time.NewTicker(wire.AccessInterval)
-	defer look.Stop()
+	ticker := time.NewTicker(wire.AccessInterval)
+	defer ticker.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-e.server.Closing:
-		case <-look.C:
+		case <-ticker.C:
 			if !errors.Is(e.server.stillAllowed(e.v), wire.ErrRevoked) {
 				continue
 			}
@@ -143,7 +142,7 @@ func (e *export[Row]) stop() {
 	_ = http.NewResponseController(e.v.w).SetWriteDeadline(time.Now())
 }
 
-// Write gives every piece a deadline of its own.
+// Write sends a piece of the file, with a deadline of its own.
 func (e *export[Row]) Write(p []byte) (int, error) {
 	e.mu.Lock()
 	ended := e.ended
@@ -171,7 +170,7 @@ func (e *export[Row]) header() {
 
 func (e *export[Row]) open() (err error) {
 	e.header()
-	// The read deadline of the request would end the export once it has passed.
+	// The read deadline of the request would end a long export.
 	if err := http.NewResponseController(e.v.w).SetReadDeadline(time.Time{}); err != nil {
 		return err
 	}

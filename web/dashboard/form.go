@@ -16,19 +16,18 @@ import (
 	"baoco/app/delivery"
 )
 
-// faults is what is wrong with a form that was sent. A template writes all of it
-// above the form with {{template "problem" .}}. At the input of a field it
-// repeats what is wrong there: {{.Wrong "name"}} stands in the tag of the input
-// and {{.Why "name"}} after the label.
+// faults is what is wrong with a form that was sent. A template writes all faults above the
+// form with {{template "problem" .}}, and the fault of a field at its input: it has
+// {{.Wrong "name"}} in the tag of the input and {{.Why "name"}} after the label.
 type faults struct {
 	Problem string            // empty: nothing is wrong
 	byField map[string]string // one sentence each
 
-	sameName bool // the name is that of another one: see SameName
+	sameName bool // another thing has the same name: see SameName
 }
 
-// faultsOf says what is wrong to whom filled the form in: the sentence of each
-// field, or that of the error where it names no field.
+// faultsOf writes an error for the visitor who filled the form in: the sentence of each field,
+// or the sentence of the error if it names no field.
 func faultsOf(e *app.Error, lang app.Lang) faults {
 	if len(e.Fields) == 0 {
 		return faults{Problem: e.Text.In(lang)}
@@ -44,8 +43,8 @@ func faultsOf(e *app.Error, lang app.Lang) faults {
 	return f
 }
 
-// Wrong marks the input of a field that has a problem. It names what describes
-// the input: its hints, by their ids, and what Why writes.
+// Wrong is the attributes that mark the input of a field with a fault. They also name the
+// texts that describe the input: hints, which are ids, and the text of Why.
 func (f faults) Wrong(field string, hints ...string) template.HTMLAttr {
 	mark := ""
 	if f.byField[field] != "" {
@@ -58,8 +57,8 @@ func (f faults) Wrong(field string, hints ...string) template.HTMLAttr {
 	return template.HTMLAttr(mark)
 }
 
-// SameName is a hidden field where the name that was entered is that of another one:
-// with it the form may be sent again.
+// SameName is a hidden field with which the form may be sent again, if it was refused because
+// another thing has the same name.
 func (f faults) SameName(name string) template.HTML {
 	if !f.sameName {
 		return ""
@@ -67,11 +66,10 @@ func (f faults) SameName(name string) template.HTML {
 	return template.HTML(`<input type="hidden" name="same_name" value="` + template.HTMLEscapeString(name) + `">`)
 }
 
-// newName tells whether the name of the form that was sent must not be that of another
-// one.
+// newName reports whether the form must be refused if another thing has the same name.
 func (v *visit) newName() bool { return v.PostFormValue("same_name") != v.PostFormValue("name") }
 
-// Why says what is wrong with a field; empty: nothing is.
+// Why says what is wrong with a field; empty: nothing is wrong.
 func (f faults) Why(field string) template.HTML {
 	if f.byField[field] == "" {
 		return ""
@@ -79,13 +77,12 @@ func (f faults) Why(field string) template.HTML {
 	return template.HTML(`<p class="hint field-problem" id="` + field + `-problem">` + template.HTMLEscapeString(f.byField[field]) + `</p>`)
 }
 
-// A form that writes back several fields holds a digest of them as they were when it
-// was shown. Where somebody has changed them since, in another tab or elsewhere, the
-// form is refused once: it names what is there now, and keeps what was typed. Sent
-// again, it counts.
+// A form that replaces stored fields holds a digest of them as they were when it was
+// shown. If somebody has changed them meanwhile, the form is refused once: the page
+// says what is stored now, and keeps what was typed. When the form is sent again, it counts.
 
-// FormVersion is the hidden field of such a form, made of the fields as it shows
-// them. A form that was refused keeps its version.
+// FormVersion is the hidden field with the digest of the fields that the form shows. A form
+// that was refused keeps its digest.
 func (v view) FormVersion(fields ...any) template.HTML {
 	digest := v.formVersion
 	if digest == "" {
@@ -99,8 +96,8 @@ func formVersion(fields []any) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// unchanged refuses the form that was sent if its fields differ from what they were
-// when it was shown. now are the fields as they are, in the order of the template.
+// unchanged refuses the form that was sent if the stored fields were changed since the form was
+// shown. now are the stored fields, in the order of the template.
 func (v *visit) unchanged(now ...any) error {
 	sent := v.PostFormValue("version")
 	v.formVersion = sent
@@ -119,7 +116,7 @@ func (v *visit) unchanged(now ...any) error {
 			text = v.In(f.Name())
 		case delivery.WebhookType:
 			text = v.In(f.Name())
-		case []int64, bool: // ids of what another field names, and ticks
+		case []int64, bool: // ids and ticks can't be written alone
 			text = ""
 		}
 		if text != "" {
@@ -137,34 +134,34 @@ func (v *visit) unchanged(now ...any) error {
 			"bấm lưu lần nữa để thay thế.", there))
 }
 
-// confirmation is an action that can't be undone, and the question before it: in
-// a dialog ({{template "ask"}}), or on a page of its own where there are no
-// scripts. GET of its path asks, POST acts; its row of the table is a question, whose
-// handler makes the confirmation and gives it to confirm.
+// confirmation is an action that can't be undone, and the question before it. The question is
+// a dialog ({{template "ask"}}), or a page of its own if the browser runs no scripts. GET of
+// its path asks, POST acts. Its row of the table has the kind question, and its handler makes
+// the confirmation and passes it to confirm.
 type confirmation struct {
 	Path   string
 	Title  string
 	Texts  []string // what will happen
 	Button string
-	Back   string // the page of whom the answer is no
+	Back   string // the page if the answer is no
 
 	section string // of the navigation
 
-	Word   string // must be typed to confirm; empty: a click is enough
-	Prompt string // asks for it
+	Word   string // the visitor must type it to confirm; empty: a click is enough
+	Prompt string // the label that asks for Word
 	same   func(typed, word string) bool
 
 	do   func() error
-	done app.Text // that it was done
+	done app.Text // says that it was done
 	to   string   // the page that follows; empty: Back
 }
 
-// ID is that of the dialog.
+// ID is the HTML id of the dialog.
 func (c confirmation) ID() string {
 	return "ask" + strings.NewReplacer("/", "-", "?", "-", "=", "-").Replace(c.Path)
 }
 
-// confirm shows the page of the question, or acts.
+// confirm shows the page of the question, or acts if the method is POST.
 func (s *Server) confirm(v *visit, c confirmation) (err error) {
 	if v.Method == http.MethodPost {
 		if c.Word != "" && !c.same(v.PostFormValue("word"), c.Word) {

@@ -14,10 +14,10 @@ import (
 	"baoco/web/wire"
 )
 
-// The guide leads an owner from the first visit to the first payment of which the
-// shop is told, on one page. It keeps no progress of its own: a step is done when
-// the file holds what it makes. Its steps are those of other pages, and so are their
-// forms, which carry a field that leads back here.
+// The guide is one page that leads an owner from the first visit until the shop is notified of
+// the first payment. It stores no progress: a step is done when the file has what the step
+// makes. The steps and their forms belong to other pages; a hidden field of these forms leads
+// back to the guide.
 
 // shownStep is a step on a page.
 type shownStep struct {
@@ -26,28 +26,28 @@ type shownStep struct {
 	write func(page view) (template.HTML, error)
 }
 
-// Content is the step where it isn't done.
+// Content is the HTML of a step that isn't done.
 func (step shownStep) Content(page view) (template.HTML, error) { return step.write(page) }
 
 type guideData struct {
 	Steps    shownSteps
 	Webhooks []guideWebhook
-	Newest   *transactionRow // nil: no source brought any yet
+	Newest   *transactionRow // nil: see broughtLast
 	Hidden   bool            // the overview doesn't show the steps
 }
 
 // shownSteps are the steps of a visitor.
 type shownSteps []shownStep
 
-// Done tells whether none is left: all are done or skipped.
+// Done reports whether all steps are done or skipped.
 func (l shownSteps) Done() bool {
 	return !slices.ContainsFunc(l, func(step shownStep) bool { return step.State != stepDone && step.State != stepSkipped })
 }
 
 func (s *Server) guidePage(v *visit) error { return s.showGuide(v, "", nil, nil) }
 
-// showGuide shows the page. wrong is why the form of a step is refused, and sent the data
-// of the page on which it stands too.
+// showGuide shows the page. wrong is why the form of a step is refused, and sent is the data
+// of that form's own page.
 func (s *Server) showGuide(v *visit, step string, sent any, wrong error) (err error) {
 	data := guideData{Hidden: v.skipped(overviewSteps)}
 	if data.Steps, err = s.readSteps(v); err != nil {
@@ -88,9 +88,9 @@ func (s *Server) readSteps(v *visit) (steps shownSteps, err error) {
 	return steps, nil
 }
 
-// broughtLast is the newest transaction, once a source has brought one: what was
-// imported or entered by hand shows nothing of the way. What waited for its bank account
-// is of a source too, which doesn't know that it was recorded.
+// broughtLast is the newest transaction if it, or a transaction before, came from a source; else
+// nil: imported transactions don't show that a source works. An item that waited for its bank
+// account counts by the origin of its transaction, since its source doesn't note that.
 func (s *Server) broughtLast(v *visit) (*transactionRow, error) {
 	newest, _, err := s.transactionRows(v, app.TransactionFilter{Page: app.Page{Number: 1, Size: 1}})
 	if err != nil || len(newest) == 0 {
@@ -107,8 +107,7 @@ func (s *Server) broughtLast(v *visit) (*transactionRow, error) {
 	return nil, err
 }
 
-// openStep opens the wanted step, else the first that the owner can go on with. A done
-// one isn't opened again.
+// openStep opens the wanted step if it isn't done, else the first step that is left.
 func openStep(steps shownSteps, wanted string) {
 	at := slices.IndexFunc(steps, func(step shownStep) bool { return step.Name == wanted && step.State != stepDone })
 	if at < 0 {
@@ -123,8 +122,8 @@ func openStep(steps shownSteps, wanted string) {
 // show the guide any more, even if some steps are left.
 const guideShownUntil = 20
 
-// stepsOnOverview are the steps that the overview shows: none for others than owners,
-// once all are done, and once they were hidden.
+// stepsOnOverview are the steps that the overview shows to an owner, until all are done or they
+// are hidden.
 func (s *Server) stepsOnOverview(v *visit) (shownSteps, error) {
 	if !v.may(ownerOnly) || v.skipped(overviewSteps) {
 		return nil, nil
@@ -141,7 +140,7 @@ func (s *Server) stepsOnOverview(v *visit) (shownSteps, error) {
 	return steps, nil
 }
 
-// skipStep skips a step, or the steps on the overview, or undoes that.
+// skipStep skips a step, or hides the steps on the overview, or undoes that.
 func (s *Server) skipStep(v *visit) error {
 	skip, undo := v.PostFormValue("skip"), v.PostFormValue("undo")
 	name := cmp.Or(skip, undo)
@@ -171,9 +170,9 @@ func (s *Server) skipStep(v *visit) error {
 // testPace bounds the test payments of an account.
 var testPace = wire.Pace{Burst: 1, PerMinute: 12}
 
-// testPayment sends a test the whole way after recording, which it doesn't take:
-// the counter screens show that it is none, and each active webhook gets its signed
-// sample. It waits for the shops, at most as long as one attempt takes.
+// testPayment tests what follows when a payment is recorded, and records nothing: the counter
+// screens show a test, and active webhooks get a signed sample, at most guideWebhooksShown.
+// It waits for the receivers, at most as long as one attempt takes.
 func (s *Server) testPayment(v *visit) error {
 	if _, _, may := s.testPayments.Take(v.account.ID, testPace, v.now); !may {
 		return s.redirect(v, guidePath+"#test",

@@ -24,9 +24,9 @@ func (s *Server) helpPage(v *visit) error {
 	query, _ := app.ReadText(v.URL.Query().Get("q"), 100, "")
 	data := struct {
 		Content   template.HTML
-		Receivers []receiver // shown below the page
+		Receivers []receiver // the samples below the page
 		Query     string
-		Found     []string // pages that have it
+		Found     []string // the pages that the search found
 	}{Content: content, Query: query, Found: help.Search(query, v.Lang)}
 	if name == "receiver" {
 		data.Receivers = receivers(delivery.Webhook{URL: "https://shop.vn/baoco"}, "", v.Lang)

@@ -16,35 +16,35 @@ import (
 	"baoco/web/wire"
 )
 
-// A statement file goes through its page twice. The first time nothing is recorded:
-// the page says what would be. The second time it is recorded if it is the same
-// file, read in the same way. In between it is held (upload.go), or chosen again.
+// A statement file is sent twice. The first time nothing is recorded: the page shows a
+// preview. The second time the file is recorded if it is the same file, read in the same
+// way. In between the server holds the file (upload.go), or the visitor chooses it again.
 
-// Bounds of a file that is imported within one request. The command line takes
-// larger ones.
+// These bounds are of a file that is imported in one request. The command line takes
+// larger files.
 const (
 	maxStatement     = 32 << 20
 	maxStatementRows = 10_000
 )
 
-// importData is the form of an import and the result of reading the file.
+// importData is the form of an import, and the result of reading its file.
 type importData struct {
 	Banks         []app.BankAccount
 	Imports       []inbound.ImportedFile // the newest
 	BankAccountID string
 	Notify        bool
-	Accept        bool   // the differences of the file
-	Sum           string // of the file, and of how the preview read it; empty: there was none
-	Held          string // digest of the file that is held; empty: none is
-	File          string // its name
+	Accept        bool   // accept the differences in the file
+	Sum           string // digest of the file, and how the preview read it; empty: there was no preview
+	Held          string // digest of the file that is held; empty: no file is held
+	File          string // the name of the file
 	Found         *statement.Result
-	Recorded      bool // true: the result was recorded; false: it is a preview
-	Other         bool // the file, or how it is to be read, differs from that of the preview
+	Recorded      bool // the result was recorded; false: it is a preview
+	Other         bool // the file, or how it is read, differs from the preview
 
 	Preview statement.Preview // of a file whose columns or sheet may be chosen
-	Sheet   string            // that was chosen; empty: none
+	Sheet   string            // the chosen sheet; empty: none was chosen
 	Columns map[string]string // the fields that were chosen, by the letters of their columns
-	Choose  bool              // the columns are why the file is refused, or may be
+	Choose  bool              // the file is refused, and other columns may help
 }
 
 func (s *Server) showImport(v *visit, data importData, wrong error) (err error) {
@@ -57,7 +57,7 @@ func (s *Server) showImport(v *visit, data importData, wrong error) (err error) 
 	return s.render(v, wrong, pageHead{"import", "transactions", app.Text{EN: "Import statement", VI: "Nhập sao kê"}}, data)
 }
 
-// importStatement previews a file, or records it if it is the file of the preview.
+// importStatement previews a file, or records the file of the preview.
 func (s *Server) importStatement(v *visit) error {
 	end, err := s.held.begin(v.user.ID)
 	if err != nil {
@@ -65,13 +65,13 @@ func (s *Server) importStatement(v *visit) error {
 	}
 	defer end()
 	data, err := s.readImport(v)
-	if err != nil && v.Context().Err() != nil { // the browser has gone, or the time is over
+	if err != nil && v.Context().Err() != nil { // the browser has disconnected, or the time is over
 		return err // nothing more can be read for the form
 	}
 	return s.showImport(v, data, err)
 }
 
-// readImport leaves no file behind when it returns.
+// readImport reads the form and its file. It removes its temporary file.
 func (s *Server) readImport(v *visit) (importData, error) {
 	upload, err := s.readUpload(v)
 	defer upload.remove()
@@ -93,7 +93,7 @@ func (s *Server) readImport(v *visit) (importData, error) {
 	return data, err
 }
 
-// keepForLater holds a file that isn't recorded yet, and lets its columns be chosen.
+// keepForLater holds a file that isn't recorded yet, and fills in the preview of its columns.
 func (s *Server) keepForLater(v *visit, u upload, data *importData, refused error) {
 	if data.Recorded && refused == nil {
 		s.held.drop(v.user.ID)
@@ -101,7 +101,7 @@ func (s *Server) keepForLater(v *visit, u upload, data *importData, refused erro
 	}
 	preview, err := statement.Peek(v.Context(), u.path, statement.Options{Sheet: data.Sheet, MaxRows: maxStatementRows})
 	if err != nil || len(preview.Lines) == 0 {
-		return // it is no table, whatever its columns
+		return // it is no table
 	}
 	if s.held.hold(v.user.ID, u, v.now) {
 		data.Held = u.sum
@@ -122,7 +122,7 @@ func (u upload) columns() map[string]string {
 	return chosen
 }
 
-// reading says how the file is to be read, in one text; empty: as it is found.
+// reading is the chosen columns and sheet in one text; empty: none were chosen.
 func (d importData) reading() (text string) {
 	for _, letters := range slices.Sorted(maps.Keys(d.Columns)) {
 		text += "-" + letters + "=" + d.Columns[letters]
@@ -133,7 +133,7 @@ func (d importData) reading() (text string) {
 	return text
 }
 
-// byField turns the columns that were chosen into what a reader takes.
+// byField has the letters of the chosen columns by their fields, as statement.Options.Map.
 func (d importData) byField() (map[string]string, error) {
 	byField := map[string]string{}
 	for letters, field := range d.Columns {
@@ -154,12 +154,12 @@ var columnNames = map[string]app.Text{
 	"account": {EN: "Account number", VI: "Số tài khoản"}, "gateway": {EN: "Bank", VI: "Ngân hàng"},
 }
 
-// ColumnFields are what a column may hold.
+// ColumnFields are the fields that a column may hold.
 func (importData) ColumnFields() []string { return statement.Fields() }
 
 func (importData) ColumnName(field string, lang app.Lang) string { return columnNames[field].In(lang) }
 
-// Understood names what column i, from 0, was found to hold; empty: nothing that is recorded.
+// Understood names the field that was found in column i, from 0; empty: none that is recorded.
 func (d importData) Understood(i int, lang app.Lang) string {
 	if d.Found == nil || i >= len(d.Found.Layout.Columns) {
 		return ""
@@ -167,7 +167,7 @@ func (d importData) Understood(i int, lang app.Lang) string {
 	return d.ColumnName(d.Found.Layout.Columns[i], lang)
 }
 
-// importUpload records the rows of the file, or says what would be recorded.
+// importUpload records the rows of the file, or previews them.
 func (s *Server) importUpload(v *visit, u upload, data *importData) (*statement.Result, error) {
 	columns, err := data.byField()
 	if err != nil {
@@ -216,12 +216,12 @@ func importRejection(outcome inbound.Outcome, e inbound.Incoming) app.Text {
 	return app.Text{EN: name.EN + " " + e.Fault.Text.EN + ".", VI: name.VI + " " + e.Fault.Text.VI + "."}
 }
 
-// The undoing of an import: a page shows what would be removed and asks.
+// An import can be undone: a page shows what would be removed, and asks.
 
 // listedImports is how many imports the page of the import shows.
 const listedImports = 10
 
-// pageImport is the import that the path names, with what can be undone of it.
+// pageImport is the import that the path names, with what an undo would remove.
 func (s *Server) pageImport(v *visit) (inbound.Undoing, error) {
 	return s.Services.Inbound.Undoable(v.Context(), v.account.ID, v.pathID(), v.now)
 }
@@ -255,7 +255,7 @@ func (s *Server) importUndo(v *visit, u inbound.Undoing) confirmation {
 	}
 }
 
-// kept lists the transactions that stay.
+// kept names transactions that an undo doesn't remove.
 func (w words) kept(ids []int64, n int64) string {
 	text := w.Count(n, "transaction", "transactions", "giao dịch") + " ("
 	for i, id := range ids {
@@ -270,11 +270,11 @@ func (w words) kept(ids []int64, n int64) string {
 	return text + ")"
 }
 
-// Bounds of a form with a file.
+// These bounds are of a form with a file.
 const (
 	maxFormField  = 1 << 10
 	maxFormFields = 64
-	columnPrefix  = "column-"       // of a field that says what a column holds
+	columnPrefix  = "column-"       // begins the name of a field about a column
 	uploadTime    = 2 * time.Minute // 32 MiB at 2.2 Mbit/s
 )
 
@@ -283,8 +283,8 @@ func isImportField(name string) bool {
 		strings.HasPrefix(name, columnPrefix) && len(name) <= len(columnPrefix)+3
 }
 
-// readUpload reads the form as it arrives. It needs no more memory than a buffer,
-// however large the file is. Where no file was chosen it takes the one that is held.
+// readUpload reads the form as it arrives. It needs only the memory of a buffer, however large
+// the file is. If no file was chosen, it takes the file that is held.
 func (s *Server) readUpload(v *visit) (u upload, err error) {
 	u.fields = map[string]string{}
 	control := http.NewResponseController(v.w)

@@ -17,7 +17,7 @@ type keyForm struct {
 type keysData struct {
 	Form   keyForm
 	Scopes []access.Scope // of the keys that the visitor may make
-	Today  string         // the first day that a key may end on
+	Today  string         // the first day on which a key may expire
 	Rows   []keyRow
 }
 
@@ -28,8 +28,8 @@ type keyRow struct {
 	Ask   confirmation
 }
 
-// keys are the keys that the visitor may make and revoke: owners all, others
-// those that change nothing.
+// keys are the keys that the visitor may make and revoke: owners all keys, developers the keys
+// that change nothing.
 func (s *Server) keys(v *visit) ([]access.APIKey, error) {
 	keys, err := s.Services.Access.APIKeys(v.Context(), v.account.ID)
 	if !v.may(ownerOnly) {
@@ -106,7 +106,7 @@ func (s *Server) createKey(v *visit) (err error) {
 	lead := app.Text{EN: "Store this key where your program keeps its secrets. Anyone who has it can use the API of this account.",
 		VI: "Hãy lưu khoá này ở nơi an toàn trong chương trình của bạn. Ai có khoá đều dùng được API của tài khoản này."}
 	example := "curl -H 'Authorization: Bearer " + key + "' " + s.address(v, "/api/v1/transactions")
-	if k.Scope == access.ScopeListen { // the API refuses it everywhere else
+	if k.Scope == access.ScopeListen { // the API refuses the key on all other routes
 		lead.EN = "Store this key where baoco listen finds it. Anyone who has it can follow the transactions of this account."
 		lead.VI = "Hãy lưu khoá này ở nơi baoco listen đọc được. Ai có khoá đều theo dõi được giao dịch của tài khoản này."
 		example = "BAOCO_API_KEY=" + key + " baoco listen --server " + s.address(v, "") + " --forward-to http://localhost:3000/hook"

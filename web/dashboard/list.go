@@ -15,11 +15,11 @@ import (
 	"baoco/web/wire"
 )
 
-// The filters of the lists, by their parameters in the address. The same names
-// are those of the inputs.
+// These are the filters of the lists: the names of their parameters in the address, and of
+// their inputs.
 var (
 	transactionFilters = []string{"q", "type", "from", "to", "min", "max", "bank_account_id", "delivery_state", "payment_code", "revenue"}
-	cashierFilters     = []string{"q", "min", "max", "bank_account_id", "payment_code"} // of the money in of today
+	cashierFilters     = []string{"q", "min", "max", "bank_account_id", "payment_code"} // for the money in of today
 	paymentFilters     = []string{"status", "reference", "payment_code"}
 	historyFilters     = []string{"q", "webhook_id", "status", "type", "from", "to", "transaction_id"}
 	eventFilters       = []string{"source_id", "state"}
@@ -27,8 +27,7 @@ var (
 	refusedFilters     = []string{"source_id"}
 )
 
-// filterOf picks a filter out of an address or a form, and makes a copy of it.
-// What is empty is left out.
+// filterOf copies a filter out of an address or a form, without empty values.
 func filterOf(values url.Values, names []string) url.Values {
 	filter := url.Values{}
 	for _, name := range names {
@@ -39,7 +38,7 @@ func filterOf(values url.Values, names []string) url.Values {
 	return filter
 }
 
-// linkTo is an address with parameters.
+// linkTo makes an address with parameters.
 func linkTo(path string, values url.Values) string {
 	if len(values) == 0 {
 		return path
@@ -47,8 +46,8 @@ func linkTo(path string, values url.Values) string {
 	return path + "?" + values.Encode()
 }
 
-// cleanAddress is an address without what is empty in it, which forms send for the
-// fields that nobody filled in. It returns "" for an address that is clean.
+// cleanAddress is an address without its empty parameters, which forms send for fields that
+// nobody filled in. It returns "" if the address has no empty parameters.
 func cleanAddress(u *url.URL) string {
 	values, clean := u.Query(), !u.ForceQuery
 	for name, list := range values {
@@ -64,7 +63,7 @@ func cleanAddress(u *url.URL) string {
 	return linkTo(u.EscapedPath(), values)
 }
 
-// filters is what a list is filtered by, and periods to choose with one tap.
+// filters is the filter of a list, and periods that can be chosen with one tap.
 type filters struct {
 	Path    string
 	Form    url.Values // as it was entered
@@ -72,15 +71,15 @@ type filters struct {
 	Periods []chip // none in a list without dates
 }
 
-// chip is a link to the same list: without the part of the filter that the chip
-// names, or with the period that it names.
+// chip is a link to the same list: without one part of the filter, which Text names, or with a
+// period, which Text names.
 type chip struct {
 	Text, To string
 	Here     bool
 }
 
-// filtersOf reads the filter in the address of a list. word writes a value of it
-// for people; empty: as it was entered.
+// filtersOf reads the filter in the address of a list. word writes a value of the filter for
+// people; if it returns "", the value is shown as it was entered.
 func (v *visit) filtersOf(path string, names []string, word func(name, value string) string) filters {
 	f := filters{Path: path, Form: filterOf(v.URL.Query(), names)}
 	from, to := f.Form.Get("from"), f.Form.Get("to")
@@ -116,7 +115,7 @@ func (v *visit) filtersOf(path string, names []string, word func(name, value str
 			text = v.Direction(app.Direction(value))
 		default:
 			if name == "noun" {
-				rest.Del("id") // of what, it doesn't say
+				rest.Del("id") // an id alone names nothing
 			}
 			text = cmp.Or(word(name, value), value)
 		}
@@ -125,7 +124,7 @@ func (v *visit) filtersOf(path string, names []string, word func(name, value str
 	return f
 }
 
-// dayRange is a period that one tap chooses.
+// dayRange is a named period that can be chosen with one tap.
 type dayRange struct {
 	name        app.Text
 	first, last app.Day
@@ -141,8 +140,8 @@ func dayRanges(today app.Day) []dayRange {
 	}
 }
 
-// rangeMeant is the period that a search text names: “hôm qua”, or 25/11, which is the last
-// one that has begun; false: it names none.
+// rangeMeant is the period that a search text names: “hôm qua”, or 25/11, which is the latest
+// day with that date that has begun; false: the text names no period.
 func rangeMeant(query string, today app.Day) (dayRange, bool) {
 	query = strings.TrimSpace(query)
 	for _, r := range dayRanges(today) {
@@ -179,21 +178,21 @@ func (w words) periodText(from, to string) string {
 	return write(from) + " – " + write(to)
 }
 
-// inOrder notes a period that ends before it begins.
+// inOrder refuses a period that ends before it begins.
 func inOrder(p *wire.Params, from, to time.Time) {
 	if !from.IsZero() && !to.IsZero() && !from.Before(to) {
 		p.Bad.Add("to", "must not be before “From”", "không được trước “Từ ngày”")
 	}
 }
 
-// countTo is how many rows of a filter are counted if their number isn't kept.
-// Nobody turns a hundred pages, and counting all rows would slow each page.
+// countTo is how many rows of a filter are counted at most if the file keeps no counter of
+// them. Nobody turns a hundred pages, and counting all rows would make each page slow.
 const countTo = 2000
 
-// maxPrinted is how many rows a page of a list has that is printed.
+// maxPrinted is how many rows the printed page of a list has at most.
 const maxPrinted = 1000
 
-// pageOf is the page that the address names; the first if it names none.
+// pageOf is the page that the address names; the first if the address names none.
 func pageOf(v *visit) app.Page {
 	number, err := strconv.ParseInt(v.URL.Query().Get("page"), 10, 64)
 	if err != nil || number < 1 || number > 1_000_000 {
@@ -206,9 +205,8 @@ func pageOf(v *visit) app.Page {
 	return page
 }
 
-// until is the id of the newest row that a page looks at. The first page takes the
-// newest there is and its links carry it, so that new rows don't shift the pages
-// that somebody turns.
+// until is the id of the newest row that the pages of a list show. The first page takes the
+// newest row, and its links carry the id, so that new rows don't shift the other pages.
 func until(v *visit, p app.Page, newest int64) int64 {
 	if id, ok := wire.ParseID(v.URL.Query().Get("until")); ok && p.Number > 1 {
 		return id
@@ -216,11 +214,11 @@ func until(v *visit, p app.Page, newest int64) int64 {
 	return newest
 }
 
-// pages are the links from a page to the pages beside it, and to the list as it is printed.
+// pages are the links from a page of a list to its other pages, and to the printed list.
 type pages struct {
 	Number int64
 	Last   int64
-	More   bool // there are more rows than the pages up to Last show
+	More   bool // there are more rows after page Last
 	Print  bool // the page is to be printed now
 	values url.Values
 	path   string
@@ -234,11 +232,11 @@ func pagesOf(p app.Page, total int64, values url.Values, path string) pages {
 	return pages{p.Number, p.LastPage(total), more, p.Size == maxPrinted, values, path}
 }
 
-// Newer and Older are the addresses of the pages beside it.
+// Newer and Older are the addresses of the previous and the next page.
 func (p pages) Newer() string { return p.link(p.Number-1, p.Print) }
 func (p pages) Older() string { return p.link(p.Number+1, p.Print) }
 
-// Here is the address of the page, Printed that of the list as it is printed, and List that of the list.
+// Here is the address of the page, Printed of the printed list, and List of the list.
 func (p pages) Here() string    { return p.link(p.Number, p.Print) }
 func (p pages) Printed() string { return p.link(1, true) }
 func (p pages) List() string    { return p.link(1, false) }
@@ -261,7 +259,7 @@ func (w words) Found(n int64, one, many, vi string) string {
 	return w.FoundTo(countTo, n, one, many, vi)
 }
 
-// FoundTo is Found of a listing that is counted to another number.
+// FoundTo is Found for a listing whose rows are counted to another number.
 func (w words) FoundTo(counted, n int64, one, many, vi string) string {
 	if n == app.Uncounted {
 		return w.T("More than ", "Hơn ") + w.Count(counted, one, many, vi)

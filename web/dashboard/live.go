@@ -11,31 +11,31 @@ import (
 	"baoco/app/delivery"
 )
 
-// Live pages. A page that shows what changes by itself holds one stream of
-// server-sent events open. The stream says only that something has changed; then
-// the page asks for itself anew, and static/live.js puts what differs into it. So
-// whatever stands on a page is live, and is rendered in one place.
+// A live page updates itself: it holds one stream of server-sent events open. The stream
+// says only that something has changed; then the page requests itself again, and
+// static/live.js replaces the parts that differ. So everything on the page is live, and is
+// rendered in one place.
 
-// livePath is the address of the live pages' stream. That of the counter's is
-// below it.
+// livePath is the address of the live pages' event stream. The event streams of counters and
+// tills are below it.
 const livePath = "/live"
 
-// liveHeader marks the request with which a live page asks for itself anew.
+// liveHeader marks the request with which a live page updates itself.
 const liveHeader = "X-Live"
 
-// position names the newest ids that a page or an event was made with. Those of a
-// page were read before its rows, so that it shows all of them. Positions can only
-// be compared: the ids count the rows of all accounts, so nobody may read them.
+// position is a code for the newest ids when a page or an event was made. A page reads the ids
+// before its rows, so it shows all rows up to them. Positions can only be compared: the ids
+// count the rows of all accounts, so nobody may read them.
 func (s *Server) position(n delivery.NewestIDs) string {
 	mac := hmac.New(sha256.New, s.positionKey[:])
 	fmt.Fprint(mac, n)
 	return hex.EncodeToString(mac.Sum(nil)[:16])
 }
 
-// livePage streams two events: changed, with the position, at first and whenever it
-// is another, which pages compare with their own; and alive, at once and every
-// liveBeat, by which pages notice a connection that died silently. A visitor who is
-// limited to some bank accounts hears of what they show, and of nothing else.
+// livePage streams two events: changed, with the position, at first and whenever the position
+// changes; pages compare it with their own. And alive, at first and every liveBeat, by which
+// pages notice a connection that died silently. A visitor with a limit gets positions of the
+// limit's bank accounts only.
 func (s *Server) livePage(v *visit) error {
 	stream, err := s.openEventStream(v, eventStreamHolder{account: v.account.ID, user: v.user.ID}, func() error { return s.stillAllowed(v) })
 	if err != nil {
@@ -48,7 +48,7 @@ func (s *Server) livePage(v *visit) error {
 	sent := ""
 	for {
 		newest, read, changed := s.changes.State()
-		most := liveLook
+		most := liveWait
 		if read && v.user.Limit.On {
 			if newest, err = s.Services.Deliveries.NewestIDs(v.Context()); err != nil {
 				read, most = false, storageRetry
@@ -56,7 +56,7 @@ func (s *Server) livePage(v *visit) error {
 		}
 		if now := s.position(newest); read && now != sent {
 			if err := stream.Event("changed", "", now); err != nil {
-				return nil // the page connects anew
+				return nil // the page connects again
 			}
 			sent = now
 		}
@@ -66,8 +66,8 @@ func (s *Server) livePage(v *visit) error {
 	}
 }
 
-// liveInterval is how often the newest ids are read while a stream is open. Rows that
-// another process records are seen the same way.
+// liveInterval is how often the newest ids are read while an event stream is open. So it also
+// shows rows that another process records.
 const liveInterval = 250 * time.Millisecond
 
 // testCounts counts the test payments of each account since the program began.

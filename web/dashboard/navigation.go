@@ -8,13 +8,13 @@ import (
 	"baoco/app/access"
 )
 
-// place is an entry of the navigation.
+// place is an entry of the navigation: a link to a page.
 type place struct {
-	Section  string // of the pages that are part of it
+	Section  string // the pages of this section mark the entry
 	To, Icon string
 	Name     app.Text
-	takes    permission // of the page at To
-	operator bool       // it is for the operator only
+	takes    permission // the permission of the page at To
+	operator bool       // only the operator sees it
 }
 
 type placeView struct {
@@ -27,14 +27,14 @@ func (v view) Place(p place) placeView {
 	return placeView{p.To, p.Name.In(v.Lang), p.Section == v.Section, v.Icon(p.Icon)}
 }
 
-// placeGroup is places that stand together.
+// placeGroup is a group of the navigation.
 type placeGroup struct {
 	ID     string
 	Name   app.Text
 	Places []place
 }
 
-// navigation is all places; who is signed in sees those of their role.
+// navigation has all places; a user sees the places that the role permits.
 var navigation = []placeGroup{
 	{"money", app.Text{EN: "Money", VI: "Tiền"}, []place{
 		{"overview", "/", "layout-dashboard", app.Text{EN: "Overview", VI: "Tổng quan"}, anyUser, false},
@@ -59,8 +59,7 @@ var navigation = []placeGroup{
 	}},
 }
 
-// onBar are the three places that each role needs most: on the bar at the bottom
-// of a phone, beside the way to all others.
+// onBar has the three places that each role needs most, for the bar at the bottom of a phone.
 var onBar = map[access.Role][]string{
 	access.RoleOwner:      {"overview", "transactions", "till"},
 	access.RoleAccountant: {"overview", "transactions", "day"},
@@ -68,7 +67,7 @@ var onBar = map[access.Role][]string{
 	access.RoleCashier:    {"overview", "till", "counter"},
 }
 
-// Navigation is the navigation of the visitor, and Bar what of it is on the bar.
+// Navigation is the navigation of the visitor, and Bar are its places on the bar.
 func (v view) Navigation() (groups []placeGroup) {
 	for _, group := range navigation {
 		group.Places = slices.DeleteFunc(slices.Clone(group.Places), func(p place) bool {

@@ -10,8 +10,8 @@ import (
 	"baoco/app/payment"
 )
 
-// Money without a code, at the till: it stands below the amount of each open bill that asks
-// for just it. The rules are payment.Offer and payment.Take.
+// The till offers money without a code below each open bill that asks for the same amount.
+// The rules are payment.Offer and payment.Take.
 
 // billRow is a bill in the list of a till.
 type billRow struct {
@@ -19,7 +19,7 @@ type billRow struct {
 	Offers []payment.Offer
 }
 
-// offers finds the offers of a till: those of bills and of the one that the page shows.
+// offers finds the offers for bills and for the bill that the page shows.
 func (s *Server) offers(v *visit, bills []payment.Request, shown *payment.Request, now time.Time) (map[int64][]payment.Offer, error) {
 	if shown != nil && !slices.ContainsFunc(bills, func(r payment.Request) bool { return r.ID == shown.ID }) {
 		bills = append(bills[:len(bills):len(bills)], *shown)
@@ -35,7 +35,7 @@ func billRows(bills []payment.Request, offers map[int64][]payment.Offer) []billR
 	return rows
 }
 
-// HasOffers tells whether a bill of a list has offers.
+// HasOffers reports whether a bill of a list has offers.
 func (w words) HasOffers(rows []billRow) bool {
 	for _, row := range rows {
 		if len(row.Offers) > 0 {
@@ -45,7 +45,7 @@ func (w words) HasOffers(rows []billRow) bool {
 	return false
 }
 
-// OfferSaid says what came, and asks whose it is.
+// OfferSaid says which money came, and asks for which bill it is.
 func (w words) OfferSaid(o payment.Offer) string {
 	came := w.T(" came just now, without a code: ", " vừa vào, không có mã: ")
 	if o.Doubt {
@@ -63,7 +63,7 @@ func (w words) OfferSaid(o payment.Offer) string {
 	return text
 }
 
-// offersState tells what of offers a screen shows, to compare.
+// offersState writes the state of offers that a screen shows, to compare.
 func offersState(offers []payment.Offer) (state string) {
 	for _, o := range offers {
 		state += fmt.Sprint(" ", o.ID, o.Another, o.Doubt, o.Asked)
@@ -71,7 +71,7 @@ func offersState(offers []payment.Offer) (state string) {
 	return state
 }
 
-// offered is the money of the form, for a bill.
+// offered reads the transaction of the form, which is taken for a bill.
 func (v *visit) offered(r *payment.Request) (payment.Take, error) {
 	id, err := v.formTransaction()
 	return payment.Take{RequestID: r.ID, TransactionID: id, ByOwner: v.may(ownerOnly), Key: v.form.key}, err
@@ -95,7 +95,7 @@ func (s *Server) askOwner(v *visit, r *payment.Request) error {
 	return s.done(v, err, billPath(r.ID), app.Text{})
 }
 
-// showOffers completes a bill with what is offered for it.
+// showOffers completes a bill with the offers for it.
 func (s *Server) showOffers(v *visit, b *billData, offers []payment.Offer) (err error) {
 	b.Offers, b.MayTake = offers, v.account.CashiersMatch || v.may(ownerOnly)
 	for _, o := range offers {

@@ -11,12 +11,12 @@ import (
 	"baoco/web/wire"
 )
 
-// overviewData is the first page: money, deliveries and what needs attention.
+// overviewData is the first page: money, deliveries, and the things that need attention.
 type overviewData struct {
 	overviewSums
 	Status    app.AccountStatus // for owners
 	Expired   bool              // the plan has expired
-	EndsSoon  bool              // it has, or will within 30 days
+	EndsSoon  bool              // the plan has expired, or expires within 30 days
 	Days      int               // of the chart
 	Ranges    []int
 	Sent      delivery.Health // of the last 24 hours
@@ -24,12 +24,12 @@ type overviewData struct {
 	Bank      int64 // the bank account of the chart; 0: all
 	Chart     chart
 	Newest    []dayRows
-	Attention []alert.Attention // what the visitor may settle
-	Steps     shownSteps        // of the guide; none once they are done or hidden
+	Attention []alert.Attention // the things that the visitor may settle
+	Steps     shownSteps        // of the guide; empty once they are done or hidden
 }
 
-// FewLeft tells whether a plan has few bank accounts left, and PlanShown whether there is
-// anything to say about it: that of somebody who hosts for themselves has no end.
+// FewLeft reports whether few more bank accounts fit into the plan, and PlanShown whether the
+// page shows the plan: a new account's plan without an end is shown only if few fit.
 func (view) FewLeft(s app.AccountStatus) bool { return s.BankAccounts*5 >= int64(s.MaxBankAccounts)*4 }
 
 func (v view) PlanShown(s app.AccountStatus) bool {
@@ -39,8 +39,8 @@ func (v view) PlanShown(s app.AccountStatus) bool {
 // overviewSums are the sums of the first page.
 type overviewSums struct {
 	Today, Week, Month dayTotal
-	Yesterday          app.Amounts // money in of yesterday up to this time of day
-	LastWeek           app.Amounts // money in of last week up to this time of this weekday
+	Yesterday          app.Amounts // the money in of yesterday until this time of day
+	LastWeek           app.Amounts // the money in of last week until this weekday and time
 }
 
 var overviewRanges = []int{7, 14, 30, 90}
@@ -66,9 +66,8 @@ func (s *Server) overviewPage(v *visit) error {
 	return s.render(v, nil, pageHead{"overview", "overview", app.Text{EN: "Overview", VI: "Tổng quan"}}, data)
 }
 
-// newestRows reads the last ten transactions that came in. Where some were recorded
-// long after their time, as an imported statement is, it reads the last ten by their
-// time.
+// newestRows reads the ten transactions that were recorded last. If some of them were recorded
+// long after their time, for example from a statement, it reads the ten newest by time.
 func (s *Server) newestRows(v *visit) ([]transactionRow, error) {
 	f := v.narrow(app.TransactionFilter{Page: app.Page{Number: 1, Size: 10}})
 	rows, _, err := s.transactionRows(v, f)
@@ -81,8 +80,8 @@ func (s *Server) newestRows(v *visit) ([]transactionRow, error) {
 	return rows, err
 }
 
-// readMoney reads the sums and the chart; of who may not see them, what came in
-// today, or nothing.
+// readMoney reads the sums and the chart. For a visitor who may not see them it reads the money
+// in of today, or nothing.
 func (s *Server) readMoney(v *visit, data *overviewData) error {
 	today := app.DayOf(v.now, v.zone)
 	if !v.may(seeMoney) {
@@ -97,7 +96,7 @@ func (s *Server) readMoney(v *visit, data *overviewData) error {
 	if days, err := strconv.Atoi(v.URL.Query().Get("days")); err == nil && days >= 1 && days <= 366 {
 		data.Days = days
 	}
-	from := today - app.Day(2*data.Days-1) // the days of the chart, and as many before them
+	from := today - app.Day(2*data.Days-1) // the first of the days of the chart and as many before
 	shown, err := s.readSums(v, &data.overviewSums, from, v.now)
 	if err != nil {
 		return err
@@ -116,7 +115,7 @@ func (s *Server) readMoney(v *visit, data *overviewData) error {
 	return nil
 }
 
-// readState reads the plan, how the webhooks do, and what needs attention.
+// readState reads the plan, the health of the webhooks, and the things that need attention.
 func (s *Server) readState(v *visit, data *overviewData) (err error) {
 	if v.may(ownerOnly) {
 		if data.Status, err = s.Services.Ledger.AccountStatus(v.Context(), v.account.ID); err != nil {
@@ -135,7 +134,7 @@ func (s *Server) readState(v *visit, data *overviewData) (err error) {
 }
 
 // readSums reads the sums at now, and returns the totals of the days since from.
-// It reads the kept totals once.
+// It reads the daily totals once.
 func (s *Server) readSums(v *visit, sums *overviewSums, from app.Day, now time.Time) ([]dayTotal, error) {
 	today := app.DayOf(now, v.zone)
 	week, month := today.WeekStart(), today.MonthStart()
@@ -154,7 +153,7 @@ func (s *Server) readSums(v *visit, sums *overviewSums, from app.Day, now time.T
 	return all[from-first:], err
 }
 
-// Compared writes by how much the money in differs from that of a time before, which en and vi name.
+// Compared writes by how much the money in differs from an earlier period, which en and vi name.
 func (w words) Compared(now, before int64, en, vi string) string {
 	than := w.T(en, vi)
 	switch change := w.change(now, before); {

@@ -9,7 +9,7 @@ import (
 	"baoco/web/wire"
 )
 
-// page is one line of the table.
+// page is one row of the table.
 type page struct {
 	Method string
 	Path   string
@@ -18,19 +18,19 @@ type page struct {
 	kind   pageKind
 }
 
-// pageKind is how long an answer is good for, and how the form of an action is taken.
+// pageKind is how a page stays up to date, and how the form of an action is read.
 type pageKind struct {
-	live    bool   // it is kept up to date: see live.go
-	lasts   bool   // the answer itself goes on: see eventstream.go, export.go
-	signsIn bool   // the visitor signs in there, so over HTTPS where there is one
-	asks    bool   // it is a question: POST of its path is the answer, see confirmation
+	live    bool   // the page updates itself: see live.go
+	lasts   bool   // the answer stays open: see eventstream.go, export.go
+	signsIn bool   // the visitor signs in there, so it must use HTTPS if there is an HTTPS base URL
+	asks    bool   // it is a question, and POST of its path is the answer: see confirmation
 	once    bool   // the form counts once, however often it is sent: see once.go
-	form    string // the page of that form; empty: see formPage
-	file    int64  // the largest size in bytes of a form with a file, which its handler reads itself; 0: it has none
+	form    string // the page with the form of the action; empty: see formPage
+	file    int64  // the largest size in bytes of a form with a file, which its handler reads itself; 0: no file
 }
 
 var (
-	still    = pageKind{} // as it was when it was asked for
+	still    = pageKind{} // the page doesn't change while it is open
 	live     = pageKind{live: true}
 	lasting  = pageKind{lasts: true}
 	signsIn  = pageKind{signsIn: true}
@@ -38,7 +38,7 @@ var (
 	once     = pageKind{once: true}
 )
 
-// withFile is a form with a file, of a largest size in bytes.
+// withFile is a form with a file, of at most so many bytes.
 func withFile(most int64) pageKind { return pageKind{file: most} }
 
 // The largest size of a form, in bytes.
@@ -47,7 +47,7 @@ const (
 	maxOpenForm = 8 << 10 // if nobody has to be signed in
 )
 
-// answered adds the row of the answer behind that of each question.
+// answered adds a row for the answer after the row of each question.
 func answered(rows []page) (all []page) {
 	for _, p := range rows {
 		all = append(all, p)
@@ -59,10 +59,10 @@ func answered(rows []page) (all []page) {
 	return all
 }
 
-// The page of one thing, and the actions on it, name it in their path. Their handlers are made
-// of the function that finds it and of what is done with what was found.
+// The path of the page of one thing, and of an action on it, names the thing. Such a handler
+// is made of two functions: one finds the thing, the other does something with it.
 
-// of lets handle do something with what find has found.
+// of is the handler that calls handle with the thing that find finds.
 func of[T any](find func(*Server, *visit) (T, error), handle func(*Server, *visit, T) error) func(*Server, *visit) error {
 	return func(s *Server, v *visit) error {
 		found, err := find(s, v)
@@ -73,13 +73,13 @@ func of[T any](find func(*Server, *visit) (T, error), handle func(*Server, *visi
 	}
 }
 
-// shown is the page of what find has found. show also shows it where an action on it is refused.
+// shown is the page of the thing that find finds.
 func shown[T any](find func(*Server, *visit) (T, error), show func(*Server, *visit, T, error) error) func(*Server, *visit) error {
 	return of(find, func(s *Server, v *visit, found T) error { return show(s, v, found, nil) })
 }
 
-// tried is the action act on what find has found. Where it is refused, show shows the page of
-// what was found, which says why: act may put there what was entered.
+// tried is the action act on the thing that find finds. If the action is refused, show shows the
+// page of the thing, which says why. act may store in the thing what was entered.
 func tried[T any](find func(*Server, *visit) (T, error), act func(*Server, *visit, *T) error,
 	show func(*Server, *visit, T, error) error) func(*Server, *visit) error {
 	return of(find, func(s *Server, v *visit, found T) error {
@@ -90,20 +90,20 @@ func tried[T any](find func(*Server, *visit) (T, error), act func(*Server, *visi
 	})
 }
 
-// blank is the page of a form before anything but form was entered.
+// blank is the page of a form that wasn't sent yet, filled in with form.
 func blank[F any](show func(*Server, *visit, F, error) error, form F) func(*Server, *visit) error {
 	return func(s *Server, v *visit) error { return show(s, v, form, nil) }
 }
 
-// asks is the question before something is done with what find has found, and then does it.
+// asks is the question before an action on the thing that find finds, and the action.
 func asks[T any](find func(*Server, *visit) (T, error), ask func(*Server, *visit, T) confirmation) func(*Server, *visit) error {
 	return of(find, func(s *Server, v *visit, found T) error { return s.confirm(v, ask(s, v, found)) })
 }
 
-// Routes are the pages and the static files. An action from another site is
-// refused, by Sec-Fetch-Site, or by Origin where a browser is too old to send that.
-// All browsers send one of the two with a POST. What sends neither is a program,
-// which no other site can make act for a user.
+// Routes are the pages and the static files. An action from another site is refused by
+// Sec-Fetch-Site, or by Origin if an old browser doesn't send Sec-Fetch-Site. All browsers
+// send one of the two with a POST. A client that sends neither is a program, which no other
+// site can make act for a user.
 func (s *Server) Routes() []wire.Route {
 	protection := http.NewCrossOriginProtection()
 	protection.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.Refuse(w, r, errOtherSite) }))
@@ -123,7 +123,7 @@ func (s *Server) Routes() []wire.Route {
 	return list
 }
 
-// pageAbove is the address of the nearest page above a path.
+// pageAbove is the nearest page at a path or above it.
 func (s *Server) pageAbove(path string) string {
 	isPage := func(p page) bool {
 		return p.Method == http.MethodGet &&
@@ -137,8 +137,8 @@ func (s *Server) pageAbove(path string) string {
 	return cmp.Or(path, "/")
 }
 
-// depthBelowPage is how many segments at the end of a path must go to get the
-// path of a page, something that answers GET.
+// depthBelowPage is how many segments must be removed from the end of a path to get the path
+// of a page, which answers GET.
 func (s *Server) depthBelowPage(path string) (n int) {
 	for path != "" && !slices.ContainsFunc(s.table, func(p page) bool { return p.Method == http.MethodGet && p.Path == path }) {
 		path = path[:strings.LastIndexByte(path, '/')]
@@ -147,9 +147,9 @@ func (s *Server) depthBelowPage(path string) (n int) {
 	return n
 }
 
-// pathBack is the page to show again after a visitor changed the language or the
-// theme. The answer to a POST can't be shown again: for one it is the nearest
-// page above its path.
+// pathBack is the page to show again after a visitor changed the language or the theme. The
+// answer to a POST can't be shown again: then pathBack is the page at its path, or the nearest
+// page above.
 func (v *visit) pathBack() string {
 	if v.Method == http.MethodGet || v.Method == http.MethodHead {
 		return v.URL.RequestURI()
@@ -161,9 +161,9 @@ func (v *visit) pathBack() string {
 	return cmp.Or(to, "/")
 }
 
-// formPage is the page at which an action's form stands: that of its row, else the one
-// named new below the path of the action, the page at that path, or the nearest above it.
-// Of a page it is the page.
+// formPage is the page with the form of an action: the page named new below the path of the
+// action, else the page that its row names, else the page at its path, or the nearest above.
+// For the visit of a page, formPage is that page.
 func (s *Server) formPage(v *visit, p page) string {
 	if v.Method != http.MethodPost {
 		return v.pathBack()

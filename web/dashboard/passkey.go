@@ -12,7 +12,7 @@ import (
 	"baoco/web/wire"
 )
 
-// passkeysPath is where a user adds passkeys, and has a page of each.
+// passkeysPath is where a user adds passkeys. The page of each passkey is below it.
 const passkeysPath = signInPath + "/passkeys"
 
 // passkeyPlace is where a visitor's browser uses passkeys, and why it can't.
@@ -36,7 +36,7 @@ func placeOf(v *visit) passkeyPlace {
 		VI: "Passkey cần https: trình duyệt không cho dùng passkey trên trang có địa chỉ bắt đầu bằng http."}}
 }
 
-// usablePlace is an error where there can be no passkeys.
+// usablePlace returns an error if passkeys can't be used at the address of the visit.
 func usablePlace(v *visit) (passkey.Place, error) {
 	place := placeOf(v)
 	if place.Refused.EN != "" {
@@ -45,12 +45,12 @@ func usablePlace(v *visit) (passkey.Place, error) {
 	return place.Place, nil
 }
 
-// passkeyPace bounds the work that strangers cause. A passkey can't be guessed, so it is
-// no limit of guesses: nobody's sign-in depends on what others enter under their name.
+// passkeyPace bounds the work that strangers cause. It needn't bound guesses, since nobody can
+// guess a passkey: others can't lock a user out.
 var passkeyPace = wire.Pace{Burst: 60, PerMinute: 60}
 
-// passkeyVisit gives where a passkey is used, and the user whose password was right; zero
-// for nobody.
+// passkeyVisit returns where a passkey is used, and the user of a halfway session; zero if the
+// session isn't halfway.
 func (s *Server) passkeyVisit(v *visit) (place passkey.Place, u access.User, err error) {
 	if place, err = usablePlace(v); err != nil {
 		return place, u, err
@@ -79,7 +79,7 @@ func writeOptions(v *visit, options any, err error) error {
 	return json.NewEncoder(v.w).Encode(options)
 }
 
-// signInPasskey signs in whose passkey the browser has used, in the place of a name and
+// signInPasskey signs in the user of the passkey that the browser has used, instead of a name and
 // password or after them.
 func (s *Server) signInPasskey(v *visit) error {
 	form := signInForm{Back: localPath(v.PostFormValue("back")), Unsaved: v.PostFormValue("unsaved") == "1"}

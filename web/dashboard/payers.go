@@ -15,7 +15,7 @@ type payerData struct {
 	Pages pages
 }
 
-// Said is what a payer wrote, behind the payer's name where that doesn't stand at its beginning.
+// Said is the content of a transaction, after the payer's name if it doesn't begin with the name.
 func (w words) Said(t app.Transaction) string {
 	text, name := w.ContentText(t.Content), payer.Of(t).Name
 	if name == "" || strings.HasPrefix(strings.ToUpper(fold.Letters(text)), name) {
@@ -24,10 +24,10 @@ func (w words) Said(t app.Transaction) string {
 	return name + " · " + text
 }
 
-// PayerPath is the page of a payer.
+// PayerPath is the address of the page of a payer.
 func (words) PayerPath(p payer.Payer) string { return linkTo("/payer", p.Values()) }
 
-// With is the payer with the account from which the payer paid.
+// With is the payer, limited to one account from which the payer paid.
 func (d payerData) With(account string) payer.Payer {
 	return payer.Payer{Name: d.Name, Account: account}
 }

@@ -23,7 +23,7 @@ type paymentsData struct {
 	Rows       []payment.Request
 	Total      int64
 	Sums       payment.Page
-	Unmatched  int64 // transactions that have a likely request
+	Unmatched  int64 // how many transactions without a request wait for a person
 	NoPatterns bool  // codes can't be made
 }
 
@@ -76,7 +76,7 @@ func (w words) paymentWord(name, value string) string {
 	return ""
 }
 
-// PaymentClass is how a status looks.
+// PaymentClass is the CSS class of a status.
 func (w words) PaymentClass(s app.PaymentStatus) string {
 	switch s {
 	case app.PaymentPaid:
@@ -96,10 +96,10 @@ type paymentForm struct {
 	Distinct                                                   bool
 	Banks                                                      []app.BankAccount
 	DistinctAllowed                                            bool
-	NoCodes                                                    bool // there is no pattern by which one can be made
+	NoCodes                                                    bool // there is no pattern by which a code can be made
 }
 
-// expiries are the times for which a request may be payable, in minutes.
+// expiries are the times for which a request may be payable, in minutes; 0: it doesn't expire.
 var expiries = []int{15, 60, 24 * 60, 7 * 24 * 60, 0}
 
 func (f paymentForm) Expiries() []int { return expiries }
@@ -162,16 +162,16 @@ type paymentData struct {
 	Page      givenAddress // for the payer
 	Image     string       // address of its QR code
 	Transfers []payment.Transfer
-	Refunded  int64        // of them
-	Ask       confirmation // before it is cancelled
+	Refunded  int64        // of the transfers
+	Ask       confirmation // asks before the request is cancelled
 }
 
 func (s *Server) pagePayment(v *visit) (payment.Request, error) {
 	return s.Services.Payments.PaymentRequest(v.Context(), v.account.ID, v.pathID())
 }
 
-// seenOf is a payment request without what came for it on bank accounts that are hidden from
-// the visitor.
+// seenOf is a payment request without the money that came on bank accounts that are hidden
+// from the visitor.
 func (s *Server) seenOf(v *visit, r payment.Request) (payment.Request, error) {
 	if !v.user.Limit.On {
 		return r, nil

@@ -14,10 +14,10 @@ import (
 
 const phonesPath = "/settings/phones"
 
-// phoneCard is one phone and its form, as it was entered or as it is stored.
+// phoneCard is a phone and its form, as it was entered or as it is stored.
 type phoneCard struct {
 	alert.Phone
-	Smallest string // amount
+	Smallest string // the smallest amount for which it rings, as it is entered
 	Here     bool   // it is the visitor's browser
 	Refused  bool   // its form, or a test of it, was refused
 }
@@ -25,12 +25,12 @@ type phoneCard struct {
 type phonesData struct {
 	Refused bool // the form or a test of one of Cards was refused
 	Cards   []phoneCard
-	Here    bool // the visitor's browser is one of them
+	Here    bool // the visitor's browser is one of the phones
 	Key     string
 	Banks   []app.BankAccount
 }
 
-// showPhones shows the page, with the form of a phone that was refused as it was entered.
+// showPhones shows the page, with the refused form of a phone as it was entered.
 func (s *Server) showPhones(v *visit, sent phoneCard, wrong error) error {
 	phones, err := s.Services.Alerts.Phones(v.Context(), v.user.ID)
 	if err != nil {
@@ -58,13 +58,13 @@ func (s *Server) showPhones(v *visit, sent phoneCard, wrong error) error {
 	return s.render(v, wrong, pageHead{"phones", "settings", app.Text{EN: "Messages on your phone", VI: "Báo lên điện thoại"}}, data)
 }
 
-// The cookie of a phone holds its id, so that its page and signing out there know it. It
-// lets nobody in.
+// phoneCookie is the name of the cookie that holds the id of a phone, so that its page and the
+// signing out there know the phone. The cookie signs nobody in.
 func phoneCookie(v *visit) string {
 	return strings.Replace(deviceCookie(v.Request), "device", "phone", 1)
 }
 
-// phoneHere is the id of the phone that the visitor's browser is; 0: it is none.
+// phoneHere is the id of a phone in the browser's cookie; 0: the browser has no such cookie.
 func phoneHere(v *visit) int64 {
 	c, err := v.Cookie(phoneCookie(v))
 	if err != nil {
@@ -74,7 +74,7 @@ func phoneHere(v *visit) int64 {
 	return id
 }
 
-// addPhone adds the visitor's browser, which has subscribed.
+// addPhone adds the visitor's browser, which has subscribed to push messages, as a phone.
 func (s *Server) addPhone(v *visit) error {
 	if !s.mayPush(v) {
 		return s.showPhones(v, phoneCard{}, errTooManyGuesses)
@@ -93,7 +93,7 @@ func (s *Server) addPhone(v *visit) error {
 		VI: "Điện thoại này sẽ được báo từ bây giờ. Hãy gửi thử để xem máy có báo không."})
 }
 
-// changePhone keeps for what a phone rings, and when.
+// changePhone sets for which payments a phone rings, and when.
 func (s *Server) changePhone(v *visit) (err error) {
 	var bad app.Invalid
 	sent := phoneCard{Smallest: strings.TrimSpace(v.PostFormValue("min_amount")), Phone: alert.Phone{
@@ -112,7 +112,7 @@ func (s *Server) changePhone(v *visit) (err error) {
 	return s.done(v, err, phonesPath, app.Text{EN: "Your choice is kept.", VI: "Đã lưu lựa chọn."})
 }
 
-// pushPace bounds what a user has sent to addresses of their own choice.
+// pushPace bounds the messages that a user makes the server send to addresses of their choice.
 var pushPace = wire.Pace{Burst: 10, PerMinute: 5}
 
 func (s *Server) mayPush(v *visit) bool {
@@ -137,7 +137,7 @@ func (s *Server) removePhone(v *visit) error {
 		app.Text{EN: "That phone is told no more.", VI: "Điện thoại đó không được báo nữa."})
 }
 
-// forgetPhone ends the telling of the visitor's browser when they sign out there.
+// forgetPhone removes the visitor's browser from the phones when the visitor signs out there.
 func (s *Server) forgetPhone(v *visit) error {
 	err := s.Services.Alerts.RemovePhone(v.Context(), v.user.ID, phoneHere(v))
 	if app.CodeOf(err) == app.CodeNotFound {
@@ -146,8 +146,8 @@ func (s *Server) forgetPhone(v *visit) error {
 	return err
 }
 
-// serviceWorker is what shows messages in a phone. It is at the top, since it may open the
-// pages below its own address.
+// serviceWorker answers with the script that shows messages on a phone. Its address is at the
+// top level, since it may open only pages below its own address.
 func (s *Server) serviceWorker(v *visit) error {
 	v.SetPathValue("name", "sw.js")
 	v.w.Header().Set("Cache-Control", "no-cache")

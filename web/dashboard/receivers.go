@@ -10,7 +10,7 @@ import (
 	"baoco/app/delivery"
 )
 
-// receiver is the code of a receiver in one language, for one webhook.
+// receiver is a sample receiver in one programming language, for one webhook.
 type receiver struct {
 	ID, Name, File string
 	Run            string // the command that starts it
@@ -24,7 +24,7 @@ var receiverKinds = []receiver{
 	{ID: "go", Name: "Go", File: "receiver.go", Run: "PORT=9000 go run receiver.go"},
 }
 
-// receiverComments are the translations of the comments in «» in the code.
+// receiverComments are the texts of the comments in «» in the code.
 var receiverComments = map[string]app.Text{
 	"where":   {EN: "Put this file at the URL of the webhook", VI: "Đặt tệp này tại đúng URL của webhook"},
 	"bytes":   {EN: "the raw bytes as received", VI: "giữ nguyên từng byte nhận được"},
@@ -36,10 +36,10 @@ var receiverComments = map[string]app.Text{
 	"done": {EN: "status 200: baoco will not send it again", VI: "trạng thái 200: baoco sẽ không gửi lại"},
 }
 
-// receivers are sample receivers for the webhook, one for each programming
-// language. The code never holds the secret: it reads it from the environment,
-// where the start command puts it. secret is empty if it isn't known. There are none
-// for a sheet or a shop that was made for SePay.
+// receivers are sample receivers for the webhook, one for each programming language. The
+// code never holds the secret: it reads the secret from the environment, where the start
+// command puts it. secret is empty if it isn't known. A webhook to a sheet, or to a shop
+// that was made for SePay, has no receivers.
 func receivers(hook delivery.Webhook, secret string, lang app.Lang) []receiver {
 	if hook.Kind != delivery.WebhookStandard && hook.Kind != "" {
 		return nil

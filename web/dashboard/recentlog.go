@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds of the log lines that are kept for the operator.
+// These bounds are of the log lines that are kept for the operator.
 const (
 	recentLines  = 100
 	longestValue = 1000 // bytes of a message or a value
@@ -20,11 +20,11 @@ const (
 type RecentLog struct {
 	next  slog.Handler
 	attrs []logAttr // of With
-	group string    // names of groups, each with a dot behind it
+	group string    // names of groups, each followed by a dot
 	ring  *logRing
 }
 
-// NewRecentLog passes everything on to next.
+// NewRecentLog makes a RecentLog that passes all records on to next.
 func NewRecentLog(next slog.Handler) *RecentLog { return &RecentLog{next: next, ring: &logRing{}} }
 
 type logLine struct {
@@ -81,7 +81,7 @@ func (l *RecentLog) WithGroup(name string) slog.Handler {
 	return &with
 }
 
-// flatten adds an attribute, those of a group one by one.
+// flatten adds an attribute; of a group, it adds each attribute.
 func flatten(list []logAttr, group string, a slog.Attr) []logAttr {
 	value := a.Value.Resolve()
 	if value.Kind() != slog.KindGroup {

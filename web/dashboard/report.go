@@ -14,7 +14,7 @@ import (
 
 const reportPath = "/report"
 
-// reportData is that page. Report is nil where it is refused.
+// reportData is the page of a report. Report is nil if the form is refused.
 type reportData struct {
 	*book.Report
 	Form    url.Values // as it was entered
@@ -24,9 +24,9 @@ type reportData struct {
 	Exports exports
 	Lines   []reportLine
 	Totals  []reportLine
-	Percent string // by how much the money in differs from before; empty: it can't be said
+	Percent string // by how much the money in differs from the period before; empty: see change
 	Open    bool   // the period isn't over yet
-	// The bars of money in and out as SVG paths, chartSlot wide a row and chartTall high.
+	// Bars are the bars of money in and out as SVG paths: chartTall high, chartSlot wide for each row.
 	Bars   [2]string
 	Width  int
 	Height int
@@ -125,7 +125,7 @@ func (v *visit) reportLines(r *book.Report, rows []book.ReportRow) (list []repor
 	return list
 }
 
-// drawBars draws the rows beside each other.
+// drawBars draws the bars of the rows, side by side.
 func (d *reportData) drawBars() {
 	var most int64
 	for _, row := range d.Rows {

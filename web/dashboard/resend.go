@@ -12,18 +12,17 @@ import (
 	"baoco/web/wire"
 )
 
-// resendData is the page between choosing and sending. It says how many deliveries
-// would be sent.
+// resendData is the page that asks before a resend. It says how many deliveries would be sent.
 type resendData struct {
 	Groups   []resendGroup
 	Total    int64
-	Received int     // how many of them the shop has received before
-	Running  []int64 // deliveries that send some of them again already
+	Received int     // how many of these transactions the shop has received before
+	Running  []int64 // ids of deliveries by which some of them are being sent now
 	More     bool
-	All      bool // deliveries beyond the count are sent too
+	All      bool // with More: the deliveries beyond Total are sent too
 	Refused  []app.Text
-	Off      []string   // names of disabled webhooks, whose failed deliveries aren't sent
-	Failed   bool       // all failed deliveries instead of chosen ones
+	Off      []string   // names of disabled webhooks; their failed deliveries aren't sent
+	Failed   bool       // the resend is of all failed deliveries of the filter, not of chosen rows
 	Dated    bool       // the filter names days
 	Fields   url.Values // the choice, as hidden fields
 	Back     string
@@ -50,7 +49,7 @@ func (s *Server) resendPage(v *visit) error {
 	return s.render(v, err, pageHead{"resend", "deliveries", app.Text{EN: "Resend", VI: "Gửi lại"}}, data)
 }
 
-// backToHistory is the address of the list in which the choice was made.
+// backToHistory is the address of the list in which the rows were chosen.
 func backToHistory(values url.Values) string {
 	return linkTo("/deliveries", filterOf(values, historyFilters))
 }
@@ -87,8 +86,8 @@ func readFailedFilter(v *visit, values url.Values) (delivery.Filter, error) {
 	return deliveryFilter(f), p.Bad.Err()
 }
 
-// planChosen counts as a resend would: a delivery counts once, however many of its
-// attempts were chosen.
+// planChosen counts the deliveries of the chosen attempts, as the resend would: each delivery
+// counts once.
 func (s *Server) planChosen(v *visit, texts []string, hooks []delivery.Webhook, data *resendData) error {
 	ids, err := readIDs(texts, delivery.ErrNoHistory)
 	if err != nil {
@@ -122,9 +121,8 @@ func (s *Server) planChosen(v *visit, texts []string, hooks []delivery.Webhook, 
 	return s.noteResent(v, chosen, data)
 }
 
-// noteResent counts the deliveries whose transaction the webhook has answered
-// 200 to: to them or to what they were resent as. It lists the resends that
-// still run.
+// noteResent counts the deliveries whose transaction the webhook has received, by them or by
+// a resend. It lists the pending deliveries of the same transactions to the same webhooks.
 func (s *Server) noteResent(v *visit, chosen []delivery.Delivery, data *resendData) error {
 	var transactions []int64
 	for _, d := range chosen {
@@ -158,7 +156,7 @@ func (d *resendData) refuse(err error) {
 	}
 }
 
-// withRefused adds to a text how many rows were refused, and each reason once.
+// withRefused adds left, which says how many rows were refused, and each reason once.
 func withRefused(text, left app.Text, refused []error) app.Text {
 	if len(refused) == 0 {
 		return text
@@ -183,7 +181,7 @@ func (d *resendData) count(counts map[int64]int, hooks []delivery.Webhook) {
 }
 
 // readIDs reads the ids of the rows that were ticked in a list, each once: at least one, at
-// most what the pages of a list can hold. unknown refuses what is no id.
+// most app.MaxPageSize. It returns unknown if a text is no id.
 func readIDs(texts []string, unknown error) ([]int64, error) {
 	var ids []int64
 	for _, text := range texts {
@@ -242,9 +240,9 @@ func resent(r delivery.ResendResult) app.Text {
 	return text
 }
 
-// resendDelivery resends the last record of one delivery. Where a resend is
-// under way or has succeeded it shows that one: to send once more is asked for
-// on its page.
+// resendDelivery resends the last attempt of one delivery. If a resend of the delivery is
+// pending or has succeeded, it sends nothing and shows the page of that resend, where the
+// visitor can resend again.
 func (s *Server) resendDelivery(v *visit, d *deliveryData) error {
 	if len(d.Calls) == 0 {
 		return cmp.Or(d.Resendable(d.Deleted, d.Webhook.IsActive), delivery.ErrNoHistory)
@@ -260,7 +258,7 @@ func (s *Server) resendDelivery(v *visit, d *deliveryData) error {
 	return s.done(v, err, deliveryPath(again.ID), app.Text{EN: "Resending as this new delivery.", VI: "Đang gửi lại. Đây là thông báo mới."})
 }
 
-// CanSendNow tells whether the delivery is pending, and nothing holds it back.
+// CanSendNow reports whether the next attempt of the delivery can be made now.
 func (d deliveryData) CanSendNow() bool { return d.SendableNow(d.Deleted, d.Webhook) == nil }
 
 // Waiting counts the deliveries that can be sent now.

@@ -7,16 +7,16 @@ import (
 	"baoco/app/book"
 )
 
-// revenuePath is the page of what is revenue and what isn't.
+// revenuePath is the page of the money in that is revenue, and of the money in that isn't.
 const revenuePath = "/book/revenue"
 
-// revenueData is that page, for one period.
+// revenueData is the page of revenue, for one period.
 type revenueData struct {
 	Periods   []book.Period
 	Period    book.Period
-	Not       bool // what isn't revenue is listed
+	Not       bool // lists the money that isn't revenue
 	Here      string
-	Sums      [2]app.Amounts // of what isn't revenue, and of what is
+	Sums      [2]app.Amounts // of the money that isn't revenue, and of the money that is
 	Rows      []app.Transaction
 	Pages     pages
 	Transfers []book.PossibleTransfer
@@ -27,10 +27,10 @@ type revenueData struct {
 
 type ruleRow struct {
 	book.Rule
-	Bank app.BankAccount // zero: it is about a text
+	Bank app.BankAccount // zero: the rule is about a text
 }
 
-// NotRevenue names what a transaction is instead of revenue; empty: it is revenue, or money out.
+// NotRevenue names the kind of money in that isn't revenue; empty: it is revenue, or money out.
 func (w words) NotRevenue(t app.Transaction) string {
 	if kind := book.Kind(t.Revenue); kind != book.Revenue {
 		return kind.Name().In(w.Lang)
@@ -38,7 +38,7 @@ func (w words) NotRevenue(t app.Transaction) string {
 	return ""
 }
 
-// Kinds are the kinds of money in that is no revenue.
+// Kinds are the kinds of money in that isn't revenue.
 func (view) Kinds() []book.Kind { return book.NotRevenue }
 
 // periodAsked is the period that the address names, else the month of today.
@@ -121,7 +121,7 @@ func (s *Server) removeRule(v *visit) error {
 		app.Text{EN: "The rule was removed.", VI: "Đã xoá quy tắc."})
 }
 
-// setRevenue says what money in is. Where it is refused, the page of the transaction says why.
+// setRevenue marks the kind of money in. If the mark is refused, the page of the transaction says why.
 func (s *Server) setRevenue(v *visit, d *transactionData) error {
 	m := book.Mark{Kind: book.Kind(v.PostFormValue("kind")), Note: v.PostFormValue("revenue_note")}
 	marked, err := s.Services.Books.SetMark(v.Context(), v.account.ID, d.Row.ID, m)

@@ -15,13 +15,12 @@ import (
 // guideSteps are the steps of the guide, in their order.
 var guideSteps = []guideStep{userStep, bankStep, sourceStep, codesStep, webhookStep, alertsStep, backupStep, counterStep}
 
-// parts are the parts of pages that are made elsewhere, each with its form.
+// parts are parts of pages, each with its form, that other files make than that of the page.
 var parts = map[string]part{
 	"users": (*Server).showUsersPart, "counters": (*Server).showCountersPart, "payments": (*Server).showPaymentsPart,
 }
 
-// table is THE table of the dashboard. The package comment says how a page is
-// written.
+// table has all pages and actions of the dashboard. The package comment says how to write a page.
 var table = answered([]page{
 	{"GET", "/login", open, (*Server).signInPage, signsIn},
 	{"POST", "/login", open, (*Server).signIn, still},

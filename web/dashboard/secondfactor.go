@@ -15,11 +15,11 @@ import (
 	"baoco/app/vietqr"
 )
 
-// halfwayTime is how long the second factor may take after the password.
+// halfwayTime is how long a user may take for the second factor after the password.
 const halfwayTime = 10 * time.Minute
 
-// beginHalfway keeps that the password of u was right, under a new token. Nobody is
-// signed in with that.
+// beginHalfway begins a halfway session of u, whose password was right, under a new token. A
+// halfway session signs nobody in.
 func (s *Server) beginHalfway(v *visit, u access.User, form signInForm) error {
 	if err := errors.Join(s.sessions.Clear(v.Context()), s.sessions.RenewToken(v.Context())); err != nil {
 		return err
@@ -33,8 +33,8 @@ func (s *Server) beginHalfway(v *visit, u access.User, form signInForm) error {
 	return nil
 }
 
-// halfway is the user of a halfway session; zero where there is none, or where the
-// user has signed out everywhere since.
+// halfway is the user of a halfway session; zero if the session isn't halfway, or if the user
+// has signed out everywhere meanwhile.
 func (s *Server) halfway(v *visit) (access.User, error) {
 	id := s.sessions.GetInt64(v.Context(), "halfway")
 	if id == 0 {
@@ -60,9 +60,9 @@ func (s *Server) codePage(v *visit) error {
 
 // codeData is the page on which a user proves the second factor.
 type codeData struct {
-	signInForm // only where the page is; the rest is in the session
+	signInForm // only for its address; the form itself is in the session
 	Passkeys   []access.Passkey
-	Elsewhere  []string // the hosts of those that don't work here
+	Elsewhere  []string // the hosts of the passkeys that don't work here
 }
 
 func (s *Server) showCode(v *visit, u access.User, wrong error) (err error) {
@@ -78,7 +78,7 @@ func (s *Server) showCode(v *visit, u access.User, wrong error) (err error) {
 	return s.render(v, wrong, pageHead{"code", "", app.Text{EN: "One more step", VI: "Còn một bước nữa"}}, data)
 }
 
-// enterCode signs a user in whose password was right before.
+// enterCode signs the user of a halfway session in with a code.
 func (s *Server) enterCode(v *visit) error {
 	u, err := s.halfway(v)
 	if err != nil {
@@ -104,7 +104,7 @@ func (s *Server) enterCode(v *visit) error {
 	return s.redirect(v, form.Back, form.flash())
 }
 
-// halfwayForm is what beginHalfway has kept of the form.
+// halfwayForm is the part of the sign-in form that beginHalfway stored.
 func (s *Server) halfwayForm(v *visit) signInForm {
 	return signInForm{Back: localPath(s.sessions.GetString(v.Context(), "back")), Unsaved: s.sessions.GetBool(v.Context(), "unsaved")}
 }
@@ -145,9 +145,9 @@ func (s *Server) showSignInSettings(v *visit, data signInData, wrong error) (err
 	return s.render(v, wrong, pageHead{"sign-in", "settings", app.Text{EN: "Sign-in security", VI: "Bảo mật đăng nhập"}}, data)
 }
 
-// askedForOwner asks for the visitor's password before somebody becomes an owner, or
-// another owner gets a password: what others could do at a browser that was left open
-// must not be enough to keep the account.
+// askedForOwner checks the visitor's password before somebody becomes an owner, or another
+// owner gets a password: a stranger at a browser that was left open must not be able to take
+// over the account.
 func (s *Server) askedForOwner(v *visit, role access.Role) error {
 	if role != access.RoleOwner {
 		return nil
@@ -155,7 +155,7 @@ func (s *Server) askedForOwner(v *visit, role access.Role) error {
 	return s.asked(v, func(present string) error { return s.Services.Access.CheckPresent(v.Context(), v.user, present) })
 }
 
-// asked lets a user try the password again, within the throttle.
+// asked calls do with the present password that the form holds, within the throttle.
 func (s *Server) asked(v *visit, do func(present string) error) error {
 	if !s.throttle.bySignedIn(v.user.ID, v.now) {
 		return errTooManyGuesses
@@ -163,7 +163,7 @@ func (s *Server) asked(v *visit, do func(present string) error) error {
 	return do(v.PostFormValue("present_password"))
 }
 
-// setUpSecondFactor switches the second factor on, or to another app.
+// setUpSecondFactor turns on the second factor, or changes it to another app.
 func (s *Server) setUpSecondFactor(v *visit) error {
 	var codes []string
 	secret := v.PostFormValue("secret")
@@ -213,7 +213,7 @@ func (s *Server) endSecondFactor(v *visit) error {
 	return s.redirect(v, signInPath, app.Text{EN: "The second factor is off.", VI: "Đã tắt bước xác thực thứ hai."})
 }
 
-// demandSecondFactor says whether every user of the account must have one.
+// demandSecondFactor sets whether every user of the account must have a second factor.
 func (s *Server) demandSecondFactor(v *visit) (err error) {
 	demand := v.PostFormValue("demand") == "1"
 	set := func(present string) error {
@@ -238,7 +238,7 @@ func (s *Server) endOwnSession(v *visit) error {
 	return s.endSession(v, v.user.ID, v.PathValue("id"), signInPath)
 }
 
-// otherSignOut asks before all other sessions of a user end.
+// otherSignOut asks before all other sessions of the visitor end.
 func otherSignOut(v *visit) confirmation {
 	return confirmation{
 		Path: signInPath + "/others", Back: signInPath, section: "settings",

@@ -9,14 +9,14 @@ import (
 	"baoco/app/delivery"
 )
 
-// secretPage shows something this once.
+// secretPage is the page that shows a secret once.
 type secretPage struct {
-	Lead    string // what it is, and what to do with it now
+	Lead    string // names the secret, and says what to do with it now
 	Label   string
 	Secret  string
 	Example string       // a command line; empty: none
-	Address givenAddress // that is the secret; zero: it is none
-	QR      template.URL // of the address, for the camera of another device; empty: none
+	Address givenAddress // zero: the secret is no address
+	QR      template.URL // of the address, for the camera of another device; empty: not shown
 	Back    string
 }
 
@@ -24,13 +24,12 @@ func (s *Server) showOnce(v *visit, section string, title app.Text, page secretP
 	return s.render(v, nil, pageHead{"secret", section, title}, page)
 }
 
-// secretData is the page of a new secret that signs. Secret is empty if it was shown
-// before.
+// secretData is the page of a new signing secret. Secret is empty if it was shown before.
 type secretData struct {
-	Path      string // of what it is the secret of
+	Path      string // of the page of the webhook or stream
 	Lead, Use app.Text
 	Secret    string
-	New       bool // what it is the secret of is new too
+	New       bool // the webhook or stream is new too
 	OverlapTo time.Time
 	Plain     string
 	Receivers []receiver
@@ -46,8 +45,8 @@ func (s *Server) showSigningSecret(v *visit, data secretData) error {
 	return s.render(v, nil, pageHead{"signing_secret", "webhooks", title}, data)
 }
 
-// sendSecret answers with a secret as a file. The page of a new secret sends the
-// secret here, since the server keeps no copy.
+// sendSecret answers with a secret as a file. The page of a new secret sends the secret with
+// the request, since the server keeps no copy.
 func (v *visit) sendSecret(noun string, id int64) error {
 	secret := v.PostFormValue("secret")
 	if !delivery.IsSecret(secret) {

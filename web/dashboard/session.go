@@ -21,8 +21,7 @@ import (
 // sessionLifetime is how long a browser stays signed in.
 const sessionLifetime = 14 * 24 * time.Hour
 
-// newSessions keeps sessions in the store, by the hash of their token. Only who knows a
-// password has one.
+// newSessions makes the manager of sessions, which stores them by the hash of their token.
 func newSessions(all *services.All, failed func(http.ResponseWriter, *http.Request, error)) *scs.SessionManager {
 	// scs.New would start a goroutine that never ends, for a store of its own.
 	m := &scs.SessionManager{
@@ -32,8 +31,8 @@ func newSessions(all *services.All, failed func(http.ResponseWriter, *http.Reque
 	return m
 }
 
-// withSession gives a handler the session of the browser. Its cookie is for HTTPS
-// only where the browser came over HTTPS.
+// withSession gives a handler the session of the browser. If the browser came over HTTPS,
+// the cookie is for HTTPS only.
 func (s *Server) withSession(next http.Handler) http.Handler {
 	secured := *s.sessions
 	secured.Cookie.Name, secured.Cookie.Secure = "__Host-"+secured.Cookie.Name, true
@@ -49,8 +48,8 @@ func (s *Server) withSession(next http.Handler) http.Handler {
 
 func init() { gob.Register(int64(0)) }
 
-// sessionStore implements the interfaces that scs asks for. scs calls no method of Store, since
-// it finds those with a context.
+// sessionStore implements the interfaces of scs. scs calls no method of Store, since it finds the
+// methods with a context.
 type sessionStore struct {
 	scs.Store
 	Services *services.All
@@ -81,8 +80,8 @@ func (s sessionStore) DeleteCtx(ctx context.Context, token string) error {
 	return s.Services.Access.RemoveSession(ctx, token)
 }
 
-// signedIn reads the user of the session from the storage. It is zero if the
-// session has none, or if the user has signed out everywhere since.
+// signedIn reads the user of the session from the storage. It is zero if the session has no
+// user, or if the user has signed out everywhere meanwhile.
 func (s *Server) signedIn(ctx context.Context) (access.User, error) {
 	id := s.sessions.GetInt64(ctx, "user")
 	if id == 0 {
@@ -95,9 +94,9 @@ func (s *Server) signedIn(ctx context.Context) (access.User, error) {
 	return u, nil
 }
 
-// askToSignIn sends a visitor to the sign-in page, and back afterwards: to the page
-// that they asked for, or to that of the form which they sent. A stream can't show
-// another page: its page loads itself anew at 401.
+// askToSignIn sends a visitor to the sign-in page, which leads back to the requested page, or to
+// the page of the form that was sent. An event stream can't show another page: it answers 401,
+// and its page reloads itself.
 func (s *Server) askToSignIn(v *visit, p page) {
 	if strings.HasPrefix(v.URL.Path, livePath) {
 		v.w.WriteHeader(http.StatusUnauthorized)
@@ -114,12 +113,12 @@ func (s *Server) askToSignIn(v *visit, p page) {
 	http.Redirect(v.w, v.Request, to.String(), http.StatusSeeOther)
 }
 
-// signInPath is where a user sets up the second factor and ends sessions. Whoever must
-// have a second factor and has none gets no other page.
+// signInPath is where a user sets up the second factor and ends sessions. A user who must
+// set up a second factor gets no other page.
 const signInPath = "/settings/sign-in"
 
-// leadToEnrol answers whoever must set up a second factor before anything else. false:
-// this visitor needn't, or the page is one of those for it.
+// leadToEnrol redirects a user who must set up a second factor to the page for it. It returns
+// false if the visitor needn't set it up, or if the page is for setting it up.
 func (s *Server) leadToEnrol(v *visit, p page) bool {
 	if !v.user.MustEnrol || p.Takes == open || strings.HasPrefix(p.Path, signInPath) {
 		return false
@@ -132,7 +131,7 @@ func (s *Server) leadToEnrol(v *visit, p page) bool {
 	return true
 }
 
-// describeSession keeps in the session what is shown of it.
+// describeSession stores in the session what the list of sessions shows.
 func (s *Server) describeSession(v *visit, u access.User) {
 	agent := v.UserAgent()
 	s.sessions.Put(v.Context(), "generation", u.Generation)
@@ -141,7 +140,7 @@ func (s *Server) describeSession(v *visit, u access.User) {
 	s.sessions.Put(v.Context(), "started", v.now.Unix())
 }
 
-// storedToken is the token of the visit's session as scs gives it to the store.
+// storedToken is the token of the visit's session as scs passes it to the store.
 func (s *Server) storedToken(v *visit) string {
 	sum := sha256.Sum256([]byte(s.sessions.Token(v.Context())))
 	return base64.RawURLEncoding.EncodeToString(sum[:])
@@ -153,10 +152,10 @@ func (s *Server) endSession(v *visit, userID int64, session, back string) error 
 		app.Text{EN: "Session ended.", VI: "Đã kết thúc phiên đăng nhập."})
 }
 
-// Browser says in words which browser sent a User-Agent, as far as it tells.
+// Browser names the browser and the system of a User-Agent, as far as it shows them.
 func (w words) Browser(agent string) string {
 	browser, system := "", ""
-	// In this order: Chrome also calls itself Safari, and Edge calls itself Chrome.
+	// The order matters: Chrome also calls itself Safari, and Edge calls itself Chrome.
 	for _, b := range [][2]string{{"Edg", "Edge"}, {"OPR/", "Opera"}, {"coc_coc", "Cốc Cốc"}, {"SamsungBrowser/", "Samsung Internet"},
 		{"Firefox/", "Firefox"}, {"FxiOS/", "Firefox"}, {"CriOS/", "Chrome"}, {"Chrome/", "Chrome"}, {"Safari/", "Safari"}} {
 		if browser == "" && strings.Contains(agent, b[0]) {

@@ -15,11 +15,11 @@ type settingsData struct {
 	pageParts
 	SignOut confirmation
 
-	// For owners.
-	ShopName string // as it was entered; empty: as it is
+	// These are for owners.
+	ShopName string // as it was entered; empty: it wasn't refused
 	Status   app.AccountStatus
 
-	// For the operator.
+	// This is for the operator.
 	Serve []serveFlag
 }
 
@@ -33,8 +33,8 @@ func (s *Server) settingsPage(v *visit) error {
 	return s.showSettings(v, "", nil, nil)
 }
 
-// showSettings shows the page. wrong is why a form is refused, and sent that form as it
-// was entered: password, name or that of a part.
+// showSettings shows the page. wrong is why the form named refused is refused, and sent is that
+// form as it was entered: password, name, or the form of a part.
 func (s *Server) showSettings(v *visit, refused string, sent any, wrong error) (err error) {
 	data := settingsData{pageParts: s.partsOf(v, refused, sent), SignOut: everySignOut(v)}
 	if refused == "name" {
@@ -101,8 +101,8 @@ func (s *Server) changeOwnPassword(v *visit) error {
 	})
 }
 
-// renameShop changes the name of the account, which stands on what is printed and in
-// the titles of its pages.
+// renameShop changes the name of the account, which is on printed pages and in the titles of
+// its pages.
 func (s *Server) renameShop(v *visit) error {
 	name := v.PostFormValue("shop_name")
 	err := v.unchanged(v.account.Name)
@@ -115,7 +115,7 @@ func (s *Server) renameShop(v *visit) error {
 	return s.redirect(v, "/settings#shop", app.Text{EN: "Saved.", VI: "Đã lưu."})
 }
 
-// everySignOut asks before a user is signed out of every device, this one too.
+// everySignOut asks before the visitor is signed out of all devices, including this one.
 func everySignOut(v *visit) confirmation {
 	return confirmation{
 		Path: "/settings/sign-out", Back: "/settings", section: "settings",
@@ -137,7 +137,7 @@ func (s *Server) signOutEverywhere(v *visit) error {
 	return s.signOut(v)
 }
 
-// switchLook keeps the language or the theme that a visitor chose.
+// switchLook stores the language or the theme that a visitor chose.
 func (s *Server) switchLook(v *visit) error {
 	set := func(name, value string) {
 		http.SetCookie(v.w, &http.Cookie{

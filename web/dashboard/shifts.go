@@ -16,7 +16,7 @@ type shiftsData struct {
 	Rows  []payment.Shift
 }
 
-// shiftsPage lists all shifts, or the visitor's own where they don't see all money.
+// shiftsPage lists all shifts, or the visitor's own shifts: see seesShifts.
 func (s *Server) shiftsPage(v *visit) error {
 	page := pageOf(v)
 	userID := v.user.ID
@@ -28,10 +28,10 @@ func (s *Server) shiftsPage(v *visit) error {
 	return s.render(v, err, pageHead{"shifts", "till", app.Text{EN: "Shifts", VI: "Các ca"}}, data)
 }
 
-// seesShifts tells whether the visitor sees the shifts of all cashiers.
+// seesShifts reports whether the visitor sees the shifts of all cashiers.
 func (v *visit) seesShifts() bool { return v.may(seeMoney) && !v.user.Limit.On }
 
-// shiftData is a shift: what it came to, or the form that closes it.
+// shiftData is the page of a shift, with its sums, or the form that closes it.
 type shiftData struct {
 	payment.Shift
 	Closing  payment.Closing
@@ -43,7 +43,7 @@ type shiftData struct {
 // shiftForm is the form that closes a shift, as it was entered.
 type shiftForm struct{ Cash, Note string }
 
-// Later is what came after the shift was closed, in VND.
+// Later is the money that came after the shift was closed, in VND.
 func (d shiftData) Later() int64 {
 	if d.ClosedAt.IsZero() {
 		return 0
@@ -51,7 +51,7 @@ func (d shiftData) Later() int64 {
 	return d.Received - d.ReceivedAtClosing
 }
 
-// pageShift is the shift that the path names, of the visitor or of anybody whom they see.
+// pageShift is the shift that the path names, if the visitor sees it.
 func (s *Server) pageShift(v *visit) (shiftData, error) {
 	shift, err := s.Services.Payments.Shift(v.Context(), v.account.ID, v.pathID())
 	if err == nil && shift.UserID != v.user.ID && !v.seesShifts() {
@@ -60,7 +60,7 @@ func (s *Server) pageShift(v *visit) (shiftData, error) {
 	return shiftData{Shift: shift}, err
 }
 
-// mayClose tells whether the visitor closes a shift: their own, or any for an owner.
+// mayClose reports whether the visitor may close a shift: their own, or any if they are an owner.
 func (v *visit) mayClose(shift payment.Shift) bool {
 	return shift.UserID == v.user.ID || v.may(ownerOnly)
 }

@@ -12,8 +12,8 @@ import (
 	"baoco/web/wire"
 )
 
-// maxSignatureForm is the largest form of the signature tool, in bytes: the largest
-// body in form encoding, and the other fields.
+// maxSignatureForm is the largest form of the signature tool, in bytes: the largest body as a
+// form encodes it, and the other fields.
 const maxSignatureForm = 4*verify.MaxBody + 16<<10
 
 // signatureData is the form of the signature tool and its result. It never holds
@@ -37,7 +37,7 @@ func idOrNone(s string) int64 {
 	return id
 }
 
-// Further tells whether the fields that few need are shown open.
+// Further reports whether the form shows the fields that few visitors need.
 func (d signatureData) Further() bool { return d.MessageID != "" || d.Timestamp != "" }
 
 func (s *Server) signaturePage(v *visit) error {
@@ -52,7 +52,7 @@ func (s *Server) showSignature(v *visit, data signatureData, wrong error) (err e
 	return s.render(v, wrong, pageHead{"signature", "webhooks", app.Text{EN: "Check the signature", VI: "Kiểm tra chữ ký"}}, data)
 }
 
-// checkSignature checks what was entered and shows the result. Nothing is kept.
+// checkSignature checks the signature that was entered and shows the result. It stores nothing.
 func (s *Server) checkSignature(v *visit) error {
 	data, claim, err := readClaim(v)
 	if err == nil {
@@ -61,7 +61,7 @@ func (s *Server) checkSignature(v *visit) error {
 	return s.showSignature(v, data, err)
 }
 
-// judgeClaim checks a claim by what the account knows.
+// judgeClaim checks a claim against the webhooks and deliveries of the account.
 func (s *Server) judgeClaim(v *visit, claim verify.Claim) (*verify.Result, error) {
 	facts, err := s.Services.Deliveries.SignatureFacts(v.Context(), v.account.ID, claim.Reference(), v.now)
 	if app.CodeOf(err) == app.CodeNotFound {
@@ -77,11 +77,11 @@ func (s *Server) judgeClaim(v *visit, claim verify.Claim) (*verify.Result, error
 	return &check, err
 }
 
-// readClaim reads the form. A file goes before the text area, since its bytes
+// readClaim reads the form. It prefers a file to the text area, since the bytes of a file
 // arrive unchanged.
 func readClaim(v *visit) (data signatureData, claim verify.Claim, err error) {
 	err = v.ParseForm()
-	if err == nil { // it fits into memory: no file is made of it
+	if err == nil { // the form fits into memory, so no temporary file is made
 		err = v.ParseMultipartForm(maxSignatureForm)
 	}
 	if err != nil && !errors.Is(err, http.ErrNotMultipart) {
@@ -90,7 +90,7 @@ func readClaim(v *visit) (data signatureData, claim verify.Claim, err error) {
 	data = signatureData{
 		WebhookID: v.PostFormValue("webhook_id"), DeliveryID: strings.TrimPrefix(strings.TrimSpace(v.PostFormValue("delivery_id")), "#"),
 		Signature: v.PostFormValue("signature"), MessageID: v.PostFormValue("message_id"), Timestamp: v.PostFormValue("timestamp"),
-		// A text area sends every line break as CRLF, whatever it was.
+		// A text area sends every line break as CRLF.
 		Body: strings.ReplaceAll(v.PostFormValue("body"), "\r\n", "\n"),
 	}
 	claim = verify.Claim{
@@ -122,8 +122,8 @@ func signatureFormError(err error) error {
 	return app.InvalidField("body", "did not arrive whole; please try again", "chưa được tải lên trọn vẹn, vui lòng thử lại")
 }
 
-// forget empties each field of the form that holds a secret, so that the page
-// never repeats one.
+// forget empties each field of the form that holds the secret, so that the page never shows
+// it.
 func (d *signatureData) forget(secret string) {
 	secret = strings.TrimSpace(secret)
 	for _, field := range []*string{&d.Body, &d.Signature, &d.MessageID, &d.Timestamp, &d.DeliveryID, &d.WebhookID} {
@@ -133,7 +133,7 @@ func (d *signatureData) forget(secret string) {
 	}
 }
 
-// MaybeBadSignature tells whether an attempt may have failed because the receiver
+// MaybeBadSignature reports whether an attempt may have failed because the receiver
 // refused its signature.
 func (w words) MaybeBadSignature(r delivery.Result) bool {
 	return r.StatusCode == http.StatusUnauthorized || r.StatusCode == http.StatusForbidden

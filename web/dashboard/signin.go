@@ -12,14 +12,14 @@ import (
 	"baoco/web/wire"
 )
 
-// signInForm is what the sign-in page shows. Unsaved says that the visitor sent a
-// form after their session had ended; static/draft.js fills it in again.
+// signInForm is the sign-in page. Unsaved: the visitor sent a form after their session had
+// ended; static/draft.js fills that form in again.
 type signInForm struct {
 	Name, Back string
 	Unsaved    bool
-	AsksCode   bool // others have used up the turns of the name
+	AsksCode   bool // others have used up the guesses under the name
 	Place      passkeyPlace
-	Shop       string // empty: it has no name, or there are several accounts
+	Shop       string // empty: the shop has no name, or there are several accounts
 }
 
 func (s *Server) signInPage(v *visit) error {
@@ -56,7 +56,7 @@ func (s *Server) signIn(v *visit) error {
 	return s.redirect(v, form.Back, form.flash())
 }
 
-// flash is for the page after the sign-in.
+// flash is the flash for the page after the sign-in.
 func (f signInForm) flash() app.Text {
 	if !f.Unsaved {
 		return app.Text{}
@@ -70,7 +70,7 @@ func (f signInForm) flash() app.Text {
 // checkSignIn checks a name and a password within the throttle, and returns the
 // user. proved says that the second factor was right too.
 func (s *Server) checkSignIn(v *visit, name, secret, code string) (u access.User, proved bool, err error) {
-	if len(name) > access.MaxUserName { // no user has such a name
+	if len(name) > access.MaxUserName { // no user has so long a name
 		return u, false, access.ErrSignIn
 	}
 	device, err := s.Services.Access.KnownDevice(v.Context(), name, s.devices(v.Request))
@@ -98,10 +98,10 @@ func (s *Server) checkSignIn(v *visit, name, secret, code string) (u access.User
 	return u, proved, err
 }
 
-// begin signs u in under a new token, so that a token that somebody else has put
-// into the browser is worth nothing. Nothing of the session before is kept: its
-// flash may be for another user. The browser becomes a device of u. refused is why nobody is
-// signed in, and is given back.
+// begin signs u in under a new token, so that a token that somebody else has put into the
+// browser is useless. It drops the session before, since its flash may be for another
+// user. The browser becomes a device of u. If the caller's check returned an error, refused
+// has it: begin returns it and signs nobody in.
 func (s *Server) begin(v *visit, u access.User, refused error) error {
 	if refused != nil {
 		return refused
@@ -156,7 +156,7 @@ func (s *Server) setUp(v *visit) error {
 		"Chào mừng bạn! Bạn đăng nhập bằng tên %s. Tiếp theo, hãy liên kết tài khoản ngân hàng đầu tiên.", u.Name))
 }
 
-// repeatedPassword is the new password that a form has twice.
+// repeatedPassword is the new password, which the form must have twice.
 func repeatedPassword(v *visit) (string, error) {
 	password := v.PostFormValue("password")
 	if password != v.PostFormValue("password_again") {
@@ -165,8 +165,8 @@ func repeatedPassword(v *visit) (string, error) {
 	return password, nil
 }
 
-// The cookie of a device holds the tokens of the users who signed in there last,
-// with a dot between them.
+// The cookie of a device holds the tokens of the users who signed in there last, with dots
+// between them.
 const (
 	devicesKept    = 5 // users of one browser
 	deviceLifetime = 400 * 24 * time.Hour
@@ -179,7 +179,7 @@ func deviceCookie(r *http.Request) string {
 	return "baoco-device"
 }
 
-// devices are the tokens that a browser sends. They aren't checked yet.
+// devices are the device tokens that a browser sends, unchecked.
 func (s *Server) devices(r *http.Request) []string {
 	c, err := r.Cookie(deviceCookie(r))
 	if err != nil || c.Value == "" {

@@ -12,11 +12,11 @@ import (
 	"unicode"
 )
 
-// A slip is a page for a roll of paper of 58 mm. A page of CSS has a height in figures, none
-// that follows from what stands on it: so the height is worked out from the lines, and
-// stands in a style of the page, which its policy names.
+// A slip is a page for a roll of paper of 58 mm. CSS needs the height of a printed page as a
+// number: so the height is estimated from the lines, and is in a style element of the page,
+// whose digest is in the page's Content-Security-Policy.
 
-// slipView is what the frame of a slip gets.
+// slipView is what the template slip gets.
 type slipView struct {
 	view
 	Body  template.HTML // the navigation, and main, which is printed
@@ -37,24 +37,24 @@ func (s *Server) writeSlip(v *visit, name string, page view) error {
 	return s.write(v, 200, "slip", slipView{page, body, template.CSS(style)})
 }
 
-// maxSlip bounds the height of a slip, in mm. What is longer goes on on the next page.
+// maxSlip bounds the height of a slip, in mm. A longer slip continues on the next page.
 const maxSlip = 3000
 
-// slipBlock is the beginning of what has lines of its own.
+// slipBlock matches the opening tag of an element that begins a new line.
 var slipBlock = regexp.MustCompile(`<(p|h1|h2|dt|dd|br|figure)\b[^>]*>`)
 
-// slipTag is any tag. Texts have none: the template has escaped them.
+// slipTag matches any tag. Texts have no tags: the template has escaped them.
 var slipTag = regexp.MustCompile(`<[^>]*>`)
 
-// slipHeight is about how many mm the HTML of a slip takes on paper, rather more than less:
-// the letters are as wide as those of the widest font that machines have.
+// slipHeight estimates the height of a slip on paper in mm. It may be too large but not too
+// small: it takes letters to be as wide as in the widest usual font.
 func slipHeight(body string) int {
 	const (
-		width = 176.0 // px that a line holds: 48 mm, less what a word leaves empty that goes to the next line
+		width = 176.0 // px of text in a line: 48 mm, less the space at its end where a word didn't fit
 		line  = 4.0   // mm
 	)
 	spaces := map[string]float64{"p": 1, "h1": 2, "h2": 4, "dt": .2, "figure": 32}
-	height, label := 10.0, 0.0 // mm of the margins, and px of the label before a value
+	height, label := 10.0, 0.0 // mm of the margins; px of the label before a value
 	blocks := slipBlock.FindAllStringSubmatchIndex(body, -1)
 	for i, at := range blocks {
 		end := len(body)
@@ -79,7 +79,7 @@ func slipHeight(body string) int {
 		}
 		lines := math.Ceil(px / width)
 		if name == "dd" && label+px < width {
-			lines = 0 // beside its label
+			lines = 0 // the value is on the line of its label
 		}
 		label = px
 		height += spaces[name] + lines*line

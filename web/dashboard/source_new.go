@@ -17,15 +17,15 @@ type sourceForm struct {
 	Name, Auth, BankAccountID     string
 	Header, Map, Sender, Username string
 	Banks                         []app.BankAccount
-	Others                        []inbound.Source // that there are already
+	Others                        []inbound.Source // the sources that exist already
 }
 
-// Takes tells whether sources of this kind have an option.
+// Takes reports whether sources of this kind have an option.
 func (f sourceForm) Takes(option string) bool {
 	return slices.Contains(f.Kind.Options, inbound.SourceOption(option))
 }
 
-// authNames name the ways in which calls authenticate but for that with a username.
+// authNames name the ways in which calls authenticate, except the one with a username.
 var authNames = map[inbound.Auth]app.Text{
 	inbound.AuthBearer: {EN: "Secret in the header Authorization: Bearer", VI: "Khoá bí mật trong header Authorization: Bearer"},
 	inbound.AuthAPIKey: {EN: "API key: secret in a header", VI: "API Key (như SePay gọi)"},
@@ -38,7 +38,7 @@ func (w words) AuthName(a inbound.Auth) string {
 	return cmp.Or(authNames[a], app.Text{EN: "Username and password", VI: "Tên đăng nhập và mật khẩu"}).In(w.Lang)
 }
 
-// newSourcePage lets somebody choose a kind, and then shows its form.
+// newSourcePage shows the kinds of sources, or the form of the kind that was chosen.
 func (s *Server) newSourcePage(v *visit) error {
 	provider := app.Provider(v.URL.Query().Get("provider"))
 	if provider == "" {
@@ -75,7 +75,7 @@ var sourceStep = guideStep{
 	form: "source_new", read: (*Server).readSourceStep, show: (*Server).showSourceStep,
 }
 
-// readSourceStep: the step is done once a call came that was accepted.
+// readSourceStep reads the step, which is done once hasCalled.
 func (s *Server) readSourceStep(v *visit) (p guideProgress, err error) {
 	sources, err := s.Services.Inbound.SourcesHealth(v.Context(), v.account.ID)
 	if p.State = stepLater; len(sources) > 0 {
@@ -93,7 +93,7 @@ func (s *Server) readSourceStep(v *visit) (p guideProgress, err error) {
 	return p, err
 }
 
-// hasCalled tells whether a call of a source was accepted, or its list read.
+// hasCalled reports whether a call of a source was accepted, or its list was read.
 func hasCalled(src inbound.SourceHealth) bool {
 	return !src.LastCallAt.IsZero() || !src.PolledAt.IsZero()
 }
@@ -104,8 +104,8 @@ type waitingSource struct {
 	Steps []string
 }
 
-// sourceStepData is what the step shows: the sources that wait for their first call, else
-// the form of the kind that is chosen, else the kinds to choose from.
+// sourceStepData is the step: the sources that wait for their first call, else the form of the
+// chosen kind, else the kinds to choose from.
 type sourceStepData struct {
 	Waiting []waitingSource
 	Form    sourceForm // empty until a kind is chosen
@@ -135,9 +135,8 @@ func (s *Server) showSourceStep(v *visit, page view, sent any) (template.HTML, e
 	return s.showPart(page, "guide-source", data)
 }
 
-// addSource answers with the page that shows the new secret. The address of the
-// provider's API can't be set here: otherwise whoever signs in could make the
-// server call any address.
+// addSource makes a source and answers with the page that shows its secret. The address of the
+// provider's API can't be set here: a signed-in user could make the server call any address.
 func (s *Server) addSource(v *visit) error {
 	kind, known := s.Services.Inbound.ProviderKind(app.Provider(v.PostFormValue("provider")))
 	if !known {
@@ -174,7 +173,7 @@ func (f sourceForm) read() (inbound.SourceAdd, error) {
 			field, path, found := strings.Cut(line, "=")
 			field, path = strings.TrimSpace(field), strings.TrimSpace(path)
 			if path == "" && found {
-				continue // a line of the form that isn't needed
+				continue // an empty row of the form
 			}
 			if _, twice := in.Options.Map[field]; !found || field == "" || twice {
 				bad.Add("map", "needs one line FIELD=PATH per field", "cần mỗi trường một dòng dạng TRƯỜNG=ĐƯỜNG_DẪN")
@@ -186,7 +185,7 @@ func (f sourceForm) read() (inbound.SourceAdd, error) {
 	return in, bad.Err()
 }
 
-// lines are the lines of a text that aren't empty.
+// lines are the lines of a text that aren't blank, without blanks around them.
 func lines(text string) (list []string) {
 	for line := range strings.Lines(text) {
 		if line = strings.TrimSpace(line); line != "" {

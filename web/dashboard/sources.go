@@ -21,11 +21,11 @@ func sourcePath(id int64) string { return "/inbound/sources/" + strconv.FormatIn
 // providerGroup is a group of kinds of sources to choose from.
 type providerGroup struct {
 	Title app.Text
-	Hint  app.Text // which to take, and what it costs
+	Hint  app.Text // says for whom the group is, and what it costs
 	Kinds []inbound.ProviderKind
 }
 
-// providerGroups are all kinds of sources, those first that most shops need.
+// providerGroups are all kinds of sources, with the kinds that most shops need first.
 func (s *Server) providerGroups() []providerGroup {
 	groups := []providerGroup{
 		inbound.Gateways: {Title: app.Text{EN: "Payment gateways", VI: "Cổng thanh toán, dịch vụ báo giao dịch"}, Hint: app.Text{
@@ -116,14 +116,14 @@ func (w words) PollFault(f inbound.PollFault) string { return pollFaults[f].In(w
 
 type sourceData struct {
 	sourceRow
-	BankAccount app.BankAccount // zero: all, or one that is no longer linked
+	BankAccount app.BankAccount // zero: all, or a bank account that is no longer linked
 	Kind        inbound.ProviderKind
 	Steps       []string
-	Fields      []string // of the map
+	Fields      []string // the fields of the map
 	Refused     []inbound.RefusedCall
 }
 
-// TakesSenders tells whether further senders can be allowed.
+// TakesSenders reports whether the source can be allowed further senders.
 func (d sourceData) TakesSenders() bool { return slices.Contains(d.Kind.Options, inbound.OptionSender) }
 
 func (s *Server) pageSource(v *visit) (inbound.SourceHealth, error) {
@@ -163,7 +163,7 @@ func (s *Server) showSource(v *visit, wrong error) error {
 
 var stepNumber = regexp.MustCompile(`(?:^|\s)\d\. `)
 
-// splitNumbered returns the numbered sentences of a text, without their numbers.
+// splitNumbered splits a text into its numbered sentences, without their numbers.
 func splitNumbered(text string) (list []string) {
 	for _, step := range stepNumber.Split(text, -1) {
 		if step = strings.TrimSpace(step); step != "" {
@@ -215,8 +215,8 @@ func (s *Server) rotateSource(v *visit, src inbound.SourceHealth) error {
 	return s.showSourceSecret(v, rotated, false)
 }
 
-// allowSender allows a source one more sender of texts. From the page of a call, that
-// call is read once more.
+// allowSender allows a source one more sender of texts. If the form was on the page of a call,
+// the call is read again.
 func (s *Server) allowSender(v *visit, src inbound.SourceHealth) error {
 	var event eventData
 	if from := v.PostFormValue("event_id"); from != "" {
@@ -251,8 +251,8 @@ func (s *Server) setSourceKey(v *visit, src inbound.SourceHealth) error {
 		app.Text{EN: "API key saved. Sync now to test it.", VI: "Đã lưu khoá API. Hãy đồng bộ ngay để thử."})
 }
 
-// catchUpTime bounds the reading of a source's list while somebody waits. The
-// rest is read in the background.
+// catchUpTime bounds the reading of a source's list while the visitor waits. The rest is read
+// in the background.
 const catchUpTime = wire.RequestTimeout - 3*time.Second
 
 // catchUpSource reads the list of a source now.

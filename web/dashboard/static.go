@@ -11,9 +11,9 @@ import (
 	"baoco/web/wire"
 )
 
-// staticFiles are made when a server asks for them: commands, which link this
-// package, start in half the time. The sum of a file stands in its address, so that browsers keep
-// the file until it changes.
+// staticFiles are made when a server first needs them: so commands, which link this package,
+// start in half the time. The address of a file has its digest, so that browsers keep the
+// file until it changes.
 var staticFiles = sync.OnceValue(func() map[string]wire.File {
 	files := map[string]wire.File{}
 	entries, err := fs.ReadDir(dashboardFiles, "static")
@@ -51,15 +51,15 @@ func (s *Server) static(w http.ResponseWriter, r *http.Request) {
 	file.Serve(w, r)
 }
 
-// Compression, as browsers ask for it. The static files are compressed once. A
-// page is compressed only for a visit that no other site caused, and never as
-// the answer to a form: how long a compressed page is tells of its contents,
-// which an observer could find out by having the browser ask for many
-// (CVE-2013-3587, BREACH), and the pages that show a secret answer forms.
+// Answers are compressed if the browser accepts it. The static files are compressed once. A
+// page is compressed only for a visit that no other site caused, and never as the answer
+// to a form: the length of a compressed page depends on its contents, and an observer
+// who has the browser request it often could find them out (CVE-2013-3587, BREACH). The
+// pages that show a secret are answers to forms.
 
-// gzipWriters are kept between pages, since each holds some 100 KB.
+// gzipWriters are reused, since each holds some 100 KB.
 var gzipWriters = sync.Pool{New: func() any {
-	w, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed) // the level is one
+	w, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed) // the level is valid
 	return w
 }}
 
@@ -73,7 +73,7 @@ func compressed(data []byte) []byte {
 	return b.Bytes()
 }
 
-// compressible tells whether the answer to a visit may be compressed.
+// compressible reports whether the answer to a visit may be compressed.
 func compressible(r *http.Request) bool {
 	site := r.Header.Get("Sec-Fetch-Site")
 	return r.Method == http.MethodGet && (site == "same-origin" || site == "none") && wire.AcceptsGzip(r.Header)

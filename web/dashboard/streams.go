@@ -13,15 +13,15 @@ import (
 
 func streamPath(id int64) string { return "/streams/" + strconv.FormatInt(id, 10) }
 
-// streamRow is a stream with how far it has come.
+// streamRow is a stream with its progress.
 type streamRow struct {
 	stream.Stream
-	Only   string // bank account and codes that it is limited to; empty: none
+	Only   string // bank account and codes that it is limited to; empty: no limit
 	Broker stream.Broker
-	Behind time.Time // when the first transaction was recorded that isn't sent; zero: all are
+	Behind time.Time // when the first transaction that isn't sent was recorded; zero: all are sent
 }
 
-// Failing tells whether the broker doesn't take what it gets.
+// Failing reports whether an active stream can't publish to its broker.
 func (r streamRow) Failing() bool { return r.IsActive && !r.SecretLost && !r.FailingSince.IsZero() }
 
 // Hosts names the first host of the broker, and how many others there are.
@@ -64,12 +64,12 @@ func (s *Server) streamsPage(v *visit) error {
 	return s.render(v, nil, pageHead{"streams", "webhooks", app.Text{EN: "Streams", VI: "Luồng giao dịch"}}, data)
 }
 
-// streamForm is the form of a stream as it was entered, but for the password.
+// streamForm is the form of a stream as it was entered, without the password.
 type streamForm struct {
 	ID                                              int64 // 0: a new one
 	Name, URL, Topic, Username, Type, BankAccountID string
 	Start, SinceID                                  string // see readSince
-	Position                                        int64  // of one that is edited
+	Position                                        int64  // of a stream that is edited
 	Banks                                           []app.BankAccount
 	CodePrefix                                      string
 	Prefixes                                        []string
@@ -99,8 +99,8 @@ func readStreamForm(v *visit) (form streamForm, in stream.Create, err error) {
 	return form, in, bad.Err()
 }
 
-// readSince reads from where on a stream sends: nil where it begins now, or goes on
-// from where it is.
+// readSince reads after which transaction a stream begins; nil: after the newest, or, if the
+// stream is edited, at its present position.
 func (f streamForm) readSince() (*int64, error) {
 	switch f.Start {
 	case "now":
@@ -125,7 +125,7 @@ func (s *Server) showNewStream(v *visit, form streamForm, wrong error) (err erro
 	return s.render(v, wrong, pageHead{"stream_new", "webhooks", app.Text{EN: "Create stream", VI: "Tạo luồng"}}, form)
 }
 
-// addStream answers with the page that shows the new secret.
+// addStream makes a stream and answers with the page that shows its secret.
 func (s *Server) addStream(v *visit) error {
 	form, in, bad := readStreamForm(v)
 	var all app.Invalid
@@ -141,7 +141,7 @@ func (s *Server) addStream(v *visit) error {
 	return s.showStreamSecret(v, st, secret, true)
 }
 
-// showStreamSecret shows a new secret; made tells whether the stream is new too.
+// showStreamSecret shows a new secret; made: the stream is new too.
 func (s *Server) showStreamSecret(v *visit, st stream.Stream, secret string, made bool) error {
 	name := app.Isolated(st.Name)
 	lead := app.Textf("Stream “%s” has a new secret.", "Luồng “%s” đã có khoá bí mật mới.", name)
@@ -178,7 +178,7 @@ func (s *Server) showStream(v *visit, st stream.Stream, refused error) error {
 	return s.render(v, refused, pageHead{"stream", "webhooks", app.Text{EN: app.Isolated(st.Name), VI: app.Isolated(st.Name)}}, data)
 }
 
-// tryStream publishes a test and says what the broker said of it.
+// tryStream publishes a test and says how the broker answered.
 func (s *Server) tryStream(v *visit, st *stream.Stream) error {
 	problem, err := s.Services.Streams.TestStream(v.Context(), v.account.ID, st.ID, delivery.UserAgent(s.Version), v.now)
 	if err == nil && problem != (app.Text{}) {
@@ -227,8 +227,8 @@ func (s *Server) editStream(v *visit, st stream.Stream) error {
 		return s.showEditStream(v, form, err)
 	}
 	u := stream.Update{Name: &in.Name, URL: &in.URL, Topic: &in.Topic, Type: &in.Type, SinceID: in.SinceID}
-	// An empty password stays as it is, but isn't sent to another broker or for another
-	// user: whoever edits a stream need not know it.
+	// An empty field keeps the password, but not for another broker or another user: the
+	// visitor may not know the password, and must not be able to send it elsewhere.
 	if in.Credentials.Password != "" || in.URL != st.URL || in.Credentials.Username != st.Username {
 		u.Credentials = &in.Credentials
 	}

@@ -23,7 +23,7 @@ type namedSource struct {
 	KindName string
 }
 
-// systemPage is for the operator only. For other owners the page doesn't exist.
+// systemPage is for the operator only. Other owners get 404.
 func (s *Server) systemPage(v *visit) error { return s.showSystem(v, nil) }
 
 func (s *Server) showSystem(v *visit, wrong error) (err error) {
@@ -49,8 +49,8 @@ var backupStep = guideStep{
 	read: (*Server).readBackupStep, show: (*Server).showBackupStep,
 }
 
-// readBackupStep: the step is the operator's. It is done once backups are made by themselves,
-// or one was made.
+// readBackupStep reads the step, which only the operator has. It is done once daily backups are
+// on or a backup was made.
 func (s *Server) readBackupStep(v *visit) (p guideProgress, err error) {
 	if !v.operator() {
 		return p, nil
@@ -67,7 +67,7 @@ func (s *Server) readBackupStep(v *visit) (p guideProgress, err error) {
 	return doneIf(""), nil
 }
 
-// backupStepData is what the step shows: the switch of daily backups, or that serve has a
+// backupStepData is the step: the switch of daily backups, or the note that serve has a
 // directory for backups.
 type backupStepData struct {
 	upkeep.BackupStatus
@@ -82,9 +82,9 @@ func (s *Server) showBackupStep(v *visit, page view, _ any) (template.HTML, erro
 	return s.showPart(page, "guide-backup", backupStepData{backup, s.Installation.Backups.Dir != ""})
 }
 
-// setDailyBackup turns daily backups on, to another time, or off.
+// setDailyBackup turns daily backups on or off, or sets their time.
 func (s *Server) setDailyBackup(v *visit) error {
-	if !v.operator() || s.Installation.Backups.Dir != "" { // then a flag of serve decides
+	if !v.operator() || s.Installation.Backups.Dir != "" { // with Dir a flag of serve decides
 		return wire.ErrNothingHere()
 	}
 	at, flash := "", app.Text{EN: "Daily backups are turned off.", VI: "Đã tắt sao lưu hằng ngày."}

@@ -12,10 +12,10 @@ import (
 	"baoco/app/alert"
 )
 
-// The form of Telegram: an owner types the token of a bot, and chooses one of the chats that wrote to it.
+// In the form of Telegram an owner types the token of a bot, and chooses one of the chats that wrote to the bot.
 
-// foundBot is a bot whose chats were shown to a user. Its token isn't written into a page, so
-// it is kept here until the user has chosen one.
+// foundBot is a bot whose chats were shown to a user. No page may hold its token, so the token
+// is kept here until the user has chosen a chat.
 type foundBot struct {
 	alert.TelegramSettings
 	until time.Time
@@ -24,13 +24,13 @@ type foundBot struct {
 // foundBotKept is how long a user has to choose a chat.
 const foundBotKept = 15 * time.Minute
 
-// foundBots are the bots by user.
+// foundBots are the found bots of all users.
 type foundBots struct {
 	mu   sync.Mutex
 	bots map[int64]foundBot
 }
 
-// put keeps the bot of a user, and forgets those whose time is over.
+// put keeps the bot of a user, and drops the bots whose time is over.
 func (f *foundBots) put(userID int64, t alert.TelegramSettings, now time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -41,8 +41,8 @@ func (f *foundBots) put(userID int64, t alert.TelegramSettings, now time.Time) {
 	f.bots[userID] = foundBot{t, now.Add(foundBotKept)}
 }
 
-// token is the one that a user typed, which ends what is kept, or else that of the bot of
-// the user at an address of the API; empty: there is none.
+// token returns the token that a user typed, and then drops the user's kept bot; else the token
+// of the kept bot if it is at apiURL; else "".
 func (f *foundBots) token(userID int64, typed, apiURL string, now time.Time) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -56,7 +56,7 @@ func (f *foundBots) token(userID int64, typed, apiURL string, now time.Time) str
 	return ""
 }
 
-// telegramForm is the form of Telegram. A token that isn't entered again is that of the bot
+// telegramForm reads the form of Telegram. If no token was entered, it takes the token of the bot
 // whose chats were shown.
 func (s *Server) telegramForm(v *visit) alert.TelegramSettings {
 	t := alert.TelegramSettings{Chat: v.PostFormValue("chat"), APIURL: v.PostFormValue("api_url")}

@@ -10,25 +10,24 @@ import (
 	"baoco/web/wire"
 )
 
-// signInThrottle bounds how often a password can be guessed. Guessing is slow,
-// and the owner of the password can sign in all the same:
+// signInThrottle bounds how often a password can be guessed. Guessing is slow, and still
+// the user of the password can sign in:
 //
-//   - A stranger takes a token of their address first, and only then one of the
-//     name. A name's bucket is six times an address's and fills four times as
-//     fast, so that no single address can empty it.
-//   - A device on which the user signed in before has a bucket of its own. The
-//     guesses of others under the name, or from the same address, don't count
-//     there.
-//   - On a new device the code of the user's app, a recovery code or a passkey is as good:
-//     who brings one takes no token of the name. A code of the app is one of a million of
-//     which three count, so a name has a bucket for them, of which hardly anything comes
-//     back: whoever knows the password can't try them all from many addresses. Where
-//     strangers have emptied it, recovery codes and passkeys still count: nobody guesses them.
+//   - A guess takes a token of the bucket of its address first, and only then one of the
+//     name. The bucket of a name is six times as large as that of an address and fills four
+//     times as fast, so that no single address can empty it.
+//   - A device on which the user signed in before has a bucket of its own. The guesses of
+//     strangers under the name, or from the same address, don't count there.
+//   - On a new device a user with a code of the app, a recovery code or a passkey takes no
+//     token of the name. Three of a million codes of the app are valid at a time, so each
+//     name has a bucket for these codes that fills very slowly: a stranger who knows the
+//     password can't try all codes from many addresses. If strangers have emptied this
+//     bucket, recovery codes and passkeys still work: nobody can guess them.
 //
-// So strangers have at most 80 guesses under one name within any minute and
-// 28,860 within any day, however many addresses they have, and 15 and 7,210
-// from one address. Each device adds 15 and 7,210 for whoever holds it. Of the app's
-// codes before the password they have 2,440 within any day under one name.
+// So strangers have at most 80 guesses under one name in a minute and 28,860 in a day,
+// from however many addresses, and 15 and 7,210 from one address. Whoever holds a device
+// of the user has 15 and 7,210 more. Strangers can try 2,440 codes of the app in a day
+// under one name before the password.
 type signInThrottle struct {
 	addresses wire.Buckets[netip.Prefix]
 	names     wire.Buckets[[sha256.Size]byte]
@@ -56,7 +55,7 @@ func (t *signInThrottle) byName(name string, now time.Time) bool {
 	return may
 }
 
-// byEarlyCode tells whether a code may be tried before the password.
+// byEarlyCode reports whether a code may be tried before the password.
 func (t *signInThrottle) byEarlyCode(name, code string, now time.Time) bool {
 	if secondfactor.IsRecoveryCode(code) {
 		return true
@@ -70,20 +69,20 @@ func (t *signInThrottle) onDevice(token string, now time.Time) bool {
 	return may
 }
 
-// bySignedIn is for a signed-in user who is asked for the password once more.
+// bySignedIn reports whether a signed-in user may try the password again.
 func (t *signInThrottle) bySignedIn(userID int64, now time.Time) bool {
 	_, _, may := t.users.Take(userID, devicePace, now)
 	return may
 }
 
-// codeGuesser is who enters codes: a user in a known device, or in others. Only who
-// knows the password gets so far.
+// codeGuesser is the bucket of the codes after the password: of a user on a known device, or of
+// a user on all other devices.
 type codeGuesser struct {
 	user   int64
 	device string
 }
 
-// codePace allows some 1,450 codes a day, of a million of which three count.
+// codePace allows 1,450 codes a day; three of a million codes are valid at a time.
 var codePace = wire.Pace{Burst: 10, PerMinute: 1}
 
 func (t *signInThrottle) byCode(user int64, device string, now time.Time) bool {

@@ -18,28 +18,28 @@ import (
 	"baoco/web/wire"
 )
 
-// The till: a keypad, the VietQR code of a bill, and what came for it, on the cashier's
-// phone. It is a counter screen that tells of the bills of its cashier, and of money
-// without a bill. The customer's screen shows the last bill on another device.
+// The till is on the cashier's phone: a keypad, the VietQR code of a bill, and the money for
+// it. It is a counter screen that shows money for the bills of its cashier and money without
+// a bill. The customer's screen shows the last bill on another device.
 
 const tillPath = "/till"
 
 func billPath(id int64) string { return tillPath + "/" + strconv.FormatInt(id, 10) }
 
-// tillData is what a till shows beside the cards.
+// tillData is what a till shows besides the cards.
 type tillData struct {
 	Form  tillForm
-	Banks []app.BankAccount // to choose from; one or none is no choice
+	Banks []app.BankAccount // to choose from, if there are several
 	Bill  *billData         // nil: the keypad
 	Bills []billRow
 	None  bool // codes can't be made
 
-	MayBeRepeats int64 // received items that may be money which is recorded already
+	MayBeRepeats int64 // open items that may repeat a recorded transaction
 }
 
 type tillForm struct{ Amount, BankAccountID string }
 
-// Keys are those of the keypad, but for the one that deletes.
+// Keys are the keys of the keypad, without the key that deletes.
 func (v view) Keys() []string {
 	return []string{"1", "2", "3", "4", "5", "6", "7", "8", "9", "000", "0"}
 }
@@ -51,11 +51,11 @@ type billData struct {
 	Payable bool
 	QR      template.HTML // an SVG
 
-	// On the till alone.
+	// These are on the till only.
 	Offers    []payment.Offer
-	MayTake   bool   // the visitor may take what is offered
-	Reached   bool   // the owners got an alert about what they were asked
-	MatchedBy string // who matched money with it by hand, the last; empty: nobody
+	MayTake   bool   // the visitor may match an offer
+	Reached   bool   // an alert about the cashier's question reaches the owners
+	MatchedBy string // who matched money with the bill by hand last; empty: nobody
 }
 
 func (s *Server) billData(r payment.Request, now time.Time) (*billData, error) {
@@ -75,7 +75,7 @@ func (s *Server) billData(r payment.Request, now time.Time) (*billData, error) {
 	return b, nil
 }
 
-// billState tells which bill a screen shows, and what of it, to compare.
+// billState writes the bill and the state that a screen shows, to compare.
 func billState(r payment.Request, now time.Time) string {
 	return strconv.FormatInt(r.ID, 10) + " " + r.Shown(now)
 }
@@ -85,7 +85,7 @@ const billsShown = 10
 
 func (s *Server) tillPage(v *visit) error { return s.showTill(v, nil, tillForm{}, nil) }
 
-// bill is a bill of the visitor's own, or of anybody for an owner.
+// bill finds a bill of the visitor, or any bill if the visitor is an owner.
 func (s *Server) bill(v *visit, id int64) (payment.Request, error) {
 	r, err := s.Services.Payments.PaymentRequest(v.Context(), v.account.ID, id)
 	if err == nil && (r.ShiftID == 0 || r.CashierID != v.user.ID && !v.may(ownerOnly)) {
@@ -97,8 +97,8 @@ func (s *Server) bill(v *visit, id int64) (payment.Request, error) {
 	return s.seenBill(v, r)
 }
 
-// seenBill is a bill without what came for it beyond what it asks for on bank accounts and numbers that are
-// hidden from the visitor. The rest stays what it is, or the customer would be asked for it twice.
+// seenBill is a bill without the money above its amount that came on bank accounts and receiving numbers that
+// are hidden from the visitor. Money up to the amount counts, or the customer would be asked to pay twice.
 func (s *Server) seenBill(v *visit, r payment.Request) (payment.Request, error) {
 	seen, err := s.seenOf(v, r)
 	if !r.PaidAt.IsZero() {
@@ -109,7 +109,7 @@ func (s *Server) seenBill(v *visit, r payment.Request) (payment.Request, error) 
 
 func (s *Server) pageBill(v *visit) (payment.Request, error) { return s.bill(v, v.pathID()) }
 
-// showBill shows the bill. wrong is why an action on it was refused: then it is read again.
+// showBill shows the bill. wrong is why an action on it was refused: then showBill reads it again.
 func (s *Server) showBill(v *visit, r payment.Request, wrong error) error {
 	if wrong != nil {
 		if now, err := s.bill(v, r.ID); err == nil {
@@ -145,7 +145,7 @@ func (s *Server) showTill(v *visit, bill *payment.Request, form tillForm, wrong 
 		return err
 	}
 	data.MayBeRepeats = open.MayBeRepeats
-	if form.BankAccountID == "" && len(data.Bills) > 0 { // that of the bill before
+	if form.BankAccountID == "" && len(data.Bills) > 0 { // take the bank account of the bill before
 		data.Form.BankAccountID = strconv.FormatInt(data.Bills[0].BankAccount.ID, 10)
 	}
 	if bill != nil {
@@ -159,7 +159,7 @@ func (s *Server) showTill(v *visit, bill *payment.Request, form tillForm, wrong 
 	return s.showScreen(v, payment.CounterLink{AccountID: v.account.ID, Name: v.user.Name}, tillPath, &data, wrong)
 }
 
-// shiftBills are the newest bills of a cashier's open shift.
+// shiftBills lists the newest bills of a cashier's open shift.
 func (s *Server) shiftBills(v *visit, userID int64, now time.Time) ([]payment.Request, error) {
 	shift, open, err := s.Services.Payments.OpenShift(v.Context(), v.account.ID, userID)
 	if err != nil || !open {
@@ -196,8 +196,8 @@ var errTooManyRequests = app.Refused(app.CodeRateLimited, app.Text{
 	VI: "Bạn đã tạo 30 yêu cầu trong một phút. Hãy đợi vài giây rồi thử lại.",
 })
 
-// createRequest makes a payment request that the visitor has typed. wrong is what is wrong with
-// that, and is given back.
+// createRequest makes a payment request that the visitor has typed. If the form has a fault,
+// wrong, it makes nothing and returns wrong.
 func (s *Server) createRequest(v *visit, in payment.RequestCreate, wrong error) (payment.Request, error) {
 	if wrong != nil {
 		return payment.Request{}, wrong
@@ -214,8 +214,8 @@ func (s *Server) createRequest(v *visit, in payment.RequestCreate, wrong error) 
 	return r, err
 }
 
-// errOtherRequest refuses a form that was sent before with something else: what was made then
-// must not look as if it were what is typed now.
+// errOtherRequest refuses a form that was sent before with other fields: the request of then
+// must not look like the request that is typed now.
 var errOtherRequest = app.Conflict(
 	"This form was sent before with something else, and a payment request was made of it. "+
 		"Nothing was made now: send it again to make another.",
@@ -233,18 +233,18 @@ type receiptData struct {
 	Status    app.PaymentStatus
 	Transfers []payment.Transfer
 	Cashier   string
-	Check     string        // address of the page that says what is true now; empty: the customer can't reach it
+	Check     string        // address of the page of the present state; empty: the customer can't reach it
 	QR        template.HTML // of that address, an SVG
-	Print     bool          // it is to be printed now
-	Again     bool          // it was printed before
+	Print     bool          // print the receipt when the page has loaded
+	Again     bool          // the receipt was printed before
 }
 
 func (s *Server) receiptPage(v *visit, r payment.Request) error {
 	return s.showReceipt(v, receiptData{Request: r})
 }
 
-// printReceipt shows the receipt so that it is printed at once. Only the first one is no
-// copy: with a second one somebody could take goods, or money back, twice.
+// printReceipt shows the receipt, which is printed at once. Each print but the first says that it
+// is a copy: with two originals somebody could get goods, or a refund, twice.
 func (s *Server) printReceipt(v *visit, r payment.Request) error {
 	again, err := s.Services.Payments.PrintReceipt(v.Context(), v.account.ID, r.ID)
 	if err != nil {
@@ -287,17 +287,17 @@ func (s *Server) liveTill(v *visit) error {
 		func() error { return s.stillAllowed(v) })
 }
 
-// tillStream is what the stream of a till has beside that of a counter.
+// tillStream is what the event stream of a till has besides that of a counter.
 type tillStream struct {
 	userID int64
-	billID int64  // that the page shows; 0: none
-	sent   string // state of the bill
-	list   string // state of the bills of the shift
+	billID int64  // the bill that the page shows; 0: none
+	sent   string // the state of the bill that was sent last
+	list   string // the state of the shift's bills that was sent last
 }
 
-// tells reports whether a till tells of a transaction: it is for a bill of its cashier, or
-// for none.
-func (s *Server) tells(v *visit, userID int64, t app.Transaction) (bool, error) {
+// tillShows reports whether a till shows a transaction: money for a bill of its cashier, or
+// without a payment request.
+func (s *Server) tillShows(v *visit, userID int64, t app.Transaction) (bool, error) {
 	id := t.Payment().ID
 	if id == 0 {
 		return true, nil
@@ -309,7 +309,7 @@ func (s *Server) tells(v *visit, userID int64, t app.Transaction) (bool, error) 
 	return r.CashierID == userID, err
 }
 
-// sendBills sends the bills of the shift, and the bill of the page, when they are others.
+// sendBills sends the bills of the shift, and the bill of the page, if their states changed.
 func (c *counterStream) sendBills() error {
 	if c.till == nil {
 		return nil
@@ -384,7 +384,7 @@ func (s *Server) displayPage(v *visit) error {
 // paidShown is how long the customer's screen shows that a bill is paid.
 const paidShown = time.Minute
 
-// display makes the customer's screen and its state, to compare.
+// display makes the HTML of the customer's screen and its state, to compare.
 func (s *Server) display(v *visit, now time.Time) (html, state string, err error) {
 	bill, err := s.shiftBills(v, v.user.ID, now)
 	if err != nil {
@@ -415,12 +415,12 @@ func (s *Server) liveDisplay(v *visit) error {
 		html, state, err := s.display(v, time.Now())
 		if err == nil && state != sent {
 			if err := stream.Event("display", "", html); err != nil {
-				return nil // the screen connects anew
+				return nil // the screen connects again
 			}
 			sent = state
 		}
 		most := liveBeat
-		if err != nil { // of the storage: the screen hears nothing, and says so
+		if err != nil { // the storage failed: without events the screen says that it has no connection
 			most = storageRetry
 		} else if err := stream.alive(); err != nil {
 			return nil

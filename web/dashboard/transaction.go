@@ -17,18 +17,17 @@ type transactionData struct {
 	Row       transactionRow
 	Note      app.Note
 	Form      noteForm
-	JSON      string // as the API gives it; empty: for developers only
+	JSON      string // the API's JSON; empty: the visitor is no developer or owner
 	Origin    app.TransactionOrigin
-	Likely    []payment.Request // that it may be for, where it has none
-	Refund    payment.Refund    // that it is, of money out
-	Refunds   []payment.Refund  // of money in
-	Offers    []app.Transaction // that money out may give back
+	Likely    []payment.Request // the requests that a transaction without one may be for
+	Refund    payment.Refund    // for money out: the refund that it is
+	Refunds   []payment.Refund  // for money in
+	Offers    []app.Transaction // the transactions that money out may give back
 	MatchedBy string            // who matched it by hand; empty: nobody
-	Event     *inbound.Event    // nil if there is none, or for developers only
+	Event     *inbound.Event    // nil: there is none, or the visitor is no developer or owner
 }
 
-// noteForm is the form of the note. Seen is the note as it was when the form was
-// shown.
+// noteForm is the form of the note. Seen is the note when the form was shown.
 type noteForm struct{ Seen, Text string }
 
 func transactionPath(id int64) string { return "/transactions/" + strconv.FormatInt(id, 10) }
@@ -38,7 +37,7 @@ func (s *Server) pageTransaction(v *visit) (transactionData, error) {
 	return transactionData{Row: transactionRow{Transaction: t}, Form: noteForm{t.Note, t.Note}}, err
 }
 
-// transactionOf is a transaction that the visitor may see.
+// transactionOf finds a transaction that the visitor may see.
 func (s *Server) transactionOf(v *visit, id int64) (app.Transaction, error) {
 	t, err := s.Services.Ledger.Transaction(v.Context(), v.account.ID, id)
 	if err == nil && !v.sees(t) {
@@ -47,8 +46,8 @@ func (s *Server) transactionOf(v *visit, id int64) (app.Transaction, error) {
 	return t, err
 }
 
-// setNote writes the note. Where somebody else has changed it meanwhile, the
-// visitor's text stays in the form, which has seen the other one now.
+// setNote writes the note. If somebody else has changed it meanwhile, the page shows the other
+// note, and the visitor's text stays in the form, to be sent again.
 func (s *Server) setNote(v *visit, d *transactionData) error {
 	d.Form = noteForm{v.PostFormValue("seen"), v.PostFormValue("note")}
 	err := s.Services.Ledger.SetNote(v.Context(), v.account.ID, d.Row.ID, d.Form.Seen,
@@ -59,9 +58,9 @@ func (s *Server) setNote(v *visit, d *transactionData) error {
 	return s.done(v, err, transactionPath(d.Row.ID), app.Text{EN: "Note saved.", VI: "Đã lưu ghi chú."})
 }
 
-// partReport makes a report that was taken for the transaction one of its own.
+// partReport records a report that was taken for this transaction as another transaction.
 func (s *Server) partReport(v *visit, d *transactionData) error {
-	source, _ := wire.ParseID(v.PostFormValue("source_id")) // 0: of a file
+	source, _ := wire.ParseID(v.PostFormValue("source_id")) // 0: a file, not a source
 	ref := inbound.EventRef{SourceID: source, Channel: app.Channel(v.PostFormValue("channel")), EventID: v.PostFormValue("event_id")}
 	settled, err := s.Services.Inbound.PartReport(v.Context(), v.account.ID, inbound.ReportPart{TransactionID: d.Row.ID, EventRef: ref}, v.now)
 	return s.done(v, err, transactionPath(settled.TransactionID), app.Textf(
@@ -69,7 +68,7 @@ func (s *Server) partReport(v *visit, d *transactionData) error {
 		"Đã ghi nhận thành giao dịch riêng. Thông báo cho cửa hàng: %d.", len(settled.Webhooks)))
 }
 
-// showTransaction shows the page. refused is why the note wasn't written, or a report not parted.
+// showTransaction shows the page. refused is why an action on the transaction was refused.
 func (s *Server) showTransaction(v *visit, data transactionData, refused error) error {
 	t := data.Row.Transaction
 	deliveries, err := s.deliveriesOf(v, []int64{t.ID})
@@ -105,7 +104,8 @@ func (s *Server) showTransaction(v *visit, data transactionData, refused error) 
 	return s.render(v, refused, pageHead{"transaction", "transactions", app.Textf("Transaction %d", "Giao dịch %d", t.ID)}, data)
 }
 
-// fillRefunds reads what the transaction gives back, or may give back, and what gave it back.
+// fillRefunds reads the refunds of money in; of money out, the money in that it gives back or
+// may give back.
 func (s *Server) fillRefunds(v *visit, d *transactionData) error {
 	t, f := d.Row.Transaction, payment.RefundFilter{OutID: d.Row.ID}
 	if t.Type == app.In {
@@ -123,23 +123,23 @@ func (s *Server) fillRefunds(v *visit, d *transactionData) error {
 	return err
 }
 
-// Refunded is how much of the transaction was given back.
+// Refunded is how much of the transaction was given back, in VND.
 func (d transactionData) Refunded() int64 { return payment.Refunded(d.Refunds) }
 
-// linkRefund notes which money in the transaction gives back; none: that it gives back nothing.
+// linkRefund stores which money in the transaction gives back, or that it gives back none.
 func (s *Server) linkRefund(v *visit, d *transactionData) (err error) {
 	done := app.Text{EN: "The link of the refund was undone.", VI: "Đã bỏ ghi nhận hoàn tiền."}
 	if text := v.PostFormValue("of"); text == "" {
 		err = s.Services.Payments.UnlinkRefund(v.Context(), v.account.ID, d.Row.ID)
 	} else {
-		of, _ := wire.ParseID(text) // 0: there is none
+		of, _ := wire.ParseID(text) // 0: no transaction has this id
 		done = app.Textf("Noted as a refund of #%d.", "Đã ghi là hoàn tiền của #%d.", of)
 		err = s.Services.Payments.LinkRefund(v.Context(), v.account.ID, d.Row.ID, of)
 	}
 	return s.done(v, err, transactionPath(d.Row.ID), done)
 }
 
-// transactionJSON is the transaction as the API gives it.
+// transactionJSON is the API's JSON of the transaction.
 func (s *Server) transactionJSON(v *visit, t app.Transaction) (string, error) {
 	var encoded bytes.Buffer
 	e := json.NewEncoder(&encoded)
@@ -149,8 +149,7 @@ func (s *Server) transactionJSON(v *visit, t app.Transaction) (string, error) {
 	return encoded.String(), err
 }
 
-// eventOf reads what a provider sent. It returns nil if the event was pruned
-// meanwhile.
+// eventOf reads an inbound event with its elements. It returns nil if the event was pruned.
 func (s *Server) eventOf(v *visit, eventID int64) (*inbound.Event, error) {
 	if eventID == 0 {
 		return nil, nil
@@ -162,8 +161,7 @@ func (s *Server) eventOf(v *visit, eventID int64) (*inbound.Event, error) {
 	return &e, err
 }
 
-// RecordedLater tells whether a transaction was recorded at a time that its own
-// time doesn't tell.
+// RecordedLater reports whether the time of recording differs from the transaction's own time.
 func (w words) RecordedLater(t app.Transaction) bool {
 	return t.DateOnly || t.CreatedAt.Sub(t.Time).Abs() > time.Minute
 }

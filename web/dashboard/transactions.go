@@ -47,8 +47,8 @@ func (s *Server) withDeliveries(v *visit, list []app.Transaction) ([]transaction
 	return rows, err
 }
 
-// deliveriesOf reads the deliveries of transactions. Their webhooks and answers
-// are for those who connect; others get the states.
+// deliveriesOf reads the deliveries of transactions. Visitors without the permission connect
+// get only the states, without webhooks and answers.
 func (s *Server) deliveriesOf(v *visit, ids []int64) (map[int64][]delivery.Latest, error) {
 	all, err := s.Services.Deliveries.DeliveriesOf(v.Context(), v.account.ID, ids)
 	if v.may(connect) {
@@ -62,8 +62,8 @@ func (s *Server) deliveriesOf(v *visit, ids []int64) (map[int64][]delivery.Lates
 	return all, err
 }
 
-// narrow narrows a filter to what the visitor's role sees: all transactions, or else
-// the money in of today. To what bank accounts the user is limited, the storage knows.
+// narrow limits a filter to what the visitor's role may see: all transactions, or the money in
+// of today. The storage applies the limit of bank accounts.
 func (v *visit) narrow(f app.TransactionFilter) app.TransactionFilter {
 	if !v.may(seeAllDays) {
 		today := app.DayOf(v.now, v.zone)
@@ -72,12 +72,12 @@ func (v *visit) narrow(f app.TransactionFilter) app.TransactionFilter {
 	return f
 }
 
-// sees tells whether a transaction is one of narrow.
+// sees reports whether narrow lets the visitor see a transaction.
 func (v *visit) sees(t app.Transaction) bool {
 	return v.may(seeAllDays) || t.Type == app.In && app.DayOf(t.Time, v.zone) == app.DayOf(v.now, v.zone)
 }
 
-// transactionFilters are the filters among which the visitor may choose.
+// transactionFilters are the filters that the visitor may use.
 func (v *visit) transactionFilters() []string {
 	if v.may(seeAllDays) {
 		return transactionFilters
@@ -85,20 +85,20 @@ func (v *visit) transactionFilters() []string {
 	return cashierFilters
 }
 
-// dayRows are rows of one day that stand together in a list of transactions.
+// dayRows are the rows of one day, one after the other, in a list of transactions.
 type dayRows struct {
 	Day  app.Day
-	ID   string    // of the row above them
-	Sums *app.Flow // of the whole day; nil where the list doesn't show them
+	ID   string    // the HTML id of the row above them
+	Sums *app.Flow // of the whole day; nil: not shown
 	Rows []transactionRow
 }
 
-// rowView is one row of a list of transactions, and rowsView all of them. Filtered says that
-// there may be others.
+// rowView is one row of a list of transactions, and rowsView all its rows. Filtered: the account
+// may have other transactions.
 type rowView struct {
 	words
 	Row  transactionRow
-	Tick bool // it can be ticked
+	Tick bool // the row can be ticked
 }
 
 type rowsView struct {
@@ -108,7 +108,7 @@ type rowsView struct {
 	Tick     bool
 }
 
-// The rows of Ticked can be ticked.
+// Rows makes a list of rows, and Ticked makes one whose rows can be ticked.
 func (v view) Rows(days []dayRows, filtered bool) rowsView { return rowsView{v, days, filtered, false} }
 func (v view) Ticked(days []dayRows, filtered bool) rowsView {
 	return rowsView{v, days, filtered, true}
@@ -117,14 +117,13 @@ func (v rowsView) Day(day dayRows) partView[dayRows] { return partView[dayRows]{
 
 func (v rowsView) Row(row transactionRow) rowView {
 	if !may(v.User.Role, seeMoney) {
-		row.Revenue = "" // that money is a loan is not for everybody
+		row.Revenue = "" // not everybody may know that money is a loan
 	}
 	return rowView{v.words, row, v.Tick}
 }
 
-// groupByDay groups rows that follow each other. A search is in the order in which
-// transactions were recorded, so a day may come again further down; only its first
-// group has the sums.
+// groupByDay groups successive rows of the same day. A search is in the order of recording, so
+// a day may have several groups; only the first one has the sums.
 func (s *Server) groupByDay(v *visit, rows []transactionRow, sums bool) ([]dayRows, error) {
 	var groups []dayRows
 	seen := map[app.Day]bool{}
@@ -151,15 +150,15 @@ func (s *Server) groupByDay(v *visit, rows []transactionRow, sums bool) ([]dayRo
 	return groups, nil
 }
 
-// notice is in a few words whether all webhooks were told of a transaction.
+// notice says in a few words whether all webhooks were notified of a transaction.
 type notice struct {
 	State app.DeliveryState
 	Text  string
-	Codes string // of each webhook, for developers
+	Codes string // the state at each webhook, for developers
 }
 
-// Notice sums up the deliveries of a transaction: the worst state, and how many of
-// several are in it. Cancelled ones don't count.
+// Notice sums up the deliveries of a transaction: the worst state, and how many deliveries
+// have it, if there are several. Cancelled deliveries don't count.
 func (w words) Notice(deliveries []delivery.Latest) notice {
 	var all, tried int
 	in := map[app.DeliveryState]int{}
@@ -201,19 +200,19 @@ func (w words) Notice(deliveries []delivery.Latest) notice {
 type transactionsData struct {
 	filters
 	Meaning app.SearchMeaning   // what else the search text may mean
-	States  []app.DeliveryState // that the form offers
+	States  []app.DeliveryState // the states that the form offers
 	Banks   []app.BankAccount
 	Days    []dayRows
-	Period  chip              // that the search text names
-	Payer   payer.Payer       // whose name the search text is
-	Noted   []app.Transaction // whose notes have the search text
+	Period  chip              // the period that the search text names
+	Payer   payer.Payer       // the payer whose name is the search text
+	Noted   []app.Transaction // the transactions whose notes have the search text
 	Found   app.TransactionPage
 	Pages   pages
 	News    string // address of the first page, if newer rows are there; a later page keeps its rows
 	Exports exports
 }
 
-// Filtered tells whether the account may have transactions that the page leaves out.
+// Filtered reports whether the account may have transactions that the page leaves out.
 func (d transactionsData) Filtered() bool {
 	return len(d.Form) > 0 || d.Pages.Number > 1
 }
@@ -233,7 +232,7 @@ func (s *Server) transactionsPage(v *visit) (err error) {
 	f.Page = pageOf(v)
 	f.UntilID = until(v, f.Page, v.newest.TransactionID)
 	if f.Code == "" && f.Query == "" && f.MinAmount == 0 && f.MaxAmount == 0 && f.DeliveryState == "" && f.Revenue == nil {
-		f.Sort = app.SortDateDesc // others are found in the order of recording
+		f.Sort = app.SortDateDesc // with other filters the order is that of recording
 	}
 	f.Sums = (len(data.Form) > 0 || f.Page.Size == maxPrinted) && v.may(seeMoney)
 	if err == nil {
@@ -275,11 +274,11 @@ func (s *Server) transactionsPage(v *visit) (err error) {
 	return s.render(v, err, pageHead{"transactions", "transactions", app.Text{EN: "Transactions", VI: "Giao dịch"}}, data)
 }
 
-// shownNoted is how many transactions are shown for their notes.
+// shownNoted is how many transactions are shown because of their notes.
 const shownNoted = 20
 
-// transactionFilter reads the filter, within what the visitor may see; dates are
-// days in the zone. What else its search text may mean depends on the bank accounts and the code patterns.
+// transactionFilter reads the filter, within what the visitor may see; dates are days in the
+// zone. The meaning of the search text also depends on the bank accounts and the code patterns.
 func transactionFilter(v *visit, form url.Values, banks []app.BankAccount, codes app.CodeReader) (app.TransactionFilter, error) {
 	p := &wire.Params{Values: form, Zone: v.zone}
 	f := app.TransactionFilter{
@@ -298,9 +297,9 @@ func transactionFilter(v *visit, form url.Values, banks []app.BankAccount, codes
 	return v.narrow(f), p.Bad.Err()
 }
 
-// exportTransactions sends the transactions of the listing's filter as a file.
-// An error after the first byte breaks the connection, so that a part of a file
-// never looks like a whole one.
+// exportTransactions sends the transactions of the listing's filter, or the ticked ones, as a
+// file. An error after the first byte breaks the connection, so that a part of a file never
+// looks like a complete file.
 func (s *Server) exportTransactions(v *visit) error {
 	values := v.URL.Query()
 	e := &export[app.Transaction]{v: v, server: s}
@@ -332,7 +331,7 @@ func (s *Server) exportTransactions(v *visit) error {
 	words := func(name, value string) string { return v.transactionWord(name, value, banks) }
 	if f.BankAccountID != 0 {
 		id := strconv.FormatInt(f.BankAccountID, 10)
-		extra.Accounts = cmp.Or(words("bank_account_id", id), "id "+id) // it may be unlinked
+		extra.Accounts = cmp.Or(words("bank_account_id", id), "id "+id) // the bank account may be unlinked
 	}
 	var also []string
 	for _, c := range v.filtersOf("", []string{"q", "type", "min", "max", "delivery_state", "payment_code", "revenue"}, words).Chips {
@@ -354,7 +353,7 @@ func (s *Server) exportTransactions(v *visit) error {
 	})
 }
 
-// bankTitle names a bank account. Those who don't see the money see the end of its
+// bankTitle names a bank account. A role without the permission seeMoney sees only the end of its
 // number.
 func (w words) bankTitle(role access.Role, b app.BankAccount) string {
 	if !may(role, seeMoney) {
@@ -398,7 +397,7 @@ func (v *visit) transactionWord(name, value string, banks []app.BankAccount) str
 	return ""
 }
 
-// NotifiedWord names the state of a delivery, or of all those of a transaction.
+// NotifiedWord names the state of a delivery, or of all deliveries of a transaction.
 func (w words) NotifiedWord(state app.DeliveryState) string {
 	switch state {
 	case app.DeliveryFailed:
@@ -413,7 +412,7 @@ func (w words) NotifiedWord(state app.DeliveryState) string {
 	return w.T("Nobody to notify", "Chưa có nơi báo")
 }
 
-// Sum writes the sum and the number of the transactions of one direction.
+// Sum writes the sum and the number of transactions in one direction.
 func (w words) Sum(d app.Direction, sum app.Amounts) string {
 	write := w.SignedIn
 	if d == app.Out {

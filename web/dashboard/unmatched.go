@@ -9,15 +9,15 @@ import (
 
 const unmatchedPath = "/payments/unmatched"
 
-// unmatchedData is money in without a payment request: what waits for a person, a page of the
-// rest, and what was put aside last.
+// unmatchedData is the page of money in without a payment request: the transactions that wait
+// for a person, a page of the rest, and the transactions that were put aside last.
 type unmatchedData struct {
-	Unmatched int64 // transactions that have a likely request
+	Unmatched int64 // how many transactions wait for a person
 	Waiting   []payment.UnmatchedTransaction
-	Older     bool // there are more than are shown
+	Older     bool // more wait than are shown
 	Rest      unmatchedList
 	Aside     unmatchedList
-	Pages     pages // of the rest
+	Pages     pages // of Rest
 }
 
 type unmatchedList struct {

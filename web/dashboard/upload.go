@@ -14,7 +14,7 @@ import (
 	"baoco/app"
 )
 
-// upload is the form of an import, with its file in a temporary file of its own.
+// upload is the form of an import, and its file as a temporary file.
 type upload struct {
 	fields          map[string]string
 	path, name, sum string
@@ -41,16 +41,16 @@ func (u *upload) keep(file io.Reader) error {
 	return errors.Join(err, temporary.Close())
 }
 
-// heldFiles keep, in memory, the statement file that each user sent last, so that
-// it needn't be chosen again to be imported, or after a refusal.
+// heldFiles keeps in memory the statement file that each user sent last, so that the user needn't
+// choose it again after the preview or a refusal.
 type heldFiles struct {
 	mu       sync.Mutex
 	files    map[int64]heldFile // by user
-	arriving map[int64]int      // uploads by user
-	all      int                // uploads
+	arriving map[int64]int      // uploads under way, by user
+	all      int                // uploads under way of all users
 }
 
-// The bounds of uploads at a time. Each takes up to 32 MiB of the disk.
+// These bound the uploads at one time. Each takes up to 32 MiB of the disk.
 const (
 	maxUploads       = 8
 	maxUploadsOfUser = 2
@@ -61,8 +61,8 @@ var errTooManyUploads = app.Refused(app.CodeUnavailable, app.Text{
 	VI: "Đang có quá nhiều tệp được tải lên. Hãy đợi một tệp tải xong rồi thử lại.",
 })
 
-// begin counts an upload of a user; end gives its place back. errTooManyUploads if a
-// bound is reached.
+// begin counts an upload of a user, until end is called. It returns errTooManyUploads if a bound
+// is reached.
 func (h *heldFiles) begin(userID int64) (end func(), err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -90,7 +90,7 @@ type heldFile struct {
 	until     time.Time
 }
 
-// The bounds of held files. One that is too large, or for which there is no room,
+// These bound the held files, in bytes. A file that is too large, or for which there is no room,
 // must be chosen again.
 const (
 	maxHeldFile  = 4 << 20
@@ -98,8 +98,8 @@ const (
 	heldFor      = 15 * time.Minute
 )
 
-// hold keeps the file of an upload in the place of the user's last one. It reports
-// whether it is kept.
+// hold replaces the user's held file by the file of an upload. It reports whether the file is
+// held.
 func (h *heldFiles) hold(userID int64, u upload, now time.Time) bool {
 	h.drop(userID)
 	info, err := os.Stat(u.path)
@@ -132,7 +132,7 @@ func (h *heldFiles) hold(userID int64, u upload, now time.Time) bool {
 	return true
 }
 
-// end forgets the files whose time is over. h.mu is held.
+// end drops the files whose time is over. The caller holds h.mu.
 func (h *heldFiles) end(now time.Time) {
 	maps.DeleteFunc(h.files, func(_ int64, f heldFile) bool { return !f.until.After(now) })
 }
@@ -143,7 +143,7 @@ func (h *heldFiles) drop(userID int64) {
 	delete(h.files, userID)
 }
 
-// find gives the file that is held for a user, if it is the one with this digest.
+// find returns the file that is held for a user, if it has this digest.
 func (h *heldFiles) find(userID int64, sum string, now time.Time) heldFile {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -154,7 +154,7 @@ func (h *heldFiles) find(userID int64, sum string, now time.Time) heldFile {
 	return heldFile{}
 }
 
-// takeHeld makes a held file that of the upload.
+// takeHeld makes a held file the file of the upload.
 func (u *upload) takeHeld(f heldFile) error {
 	switch {
 	case f.data != nil:

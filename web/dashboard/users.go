@@ -14,8 +14,8 @@ import (
 
 func userPath(id int64) string { return "/settings/users/" + strconv.FormatInt(id, 10) }
 
-// userName is the name for signing in of somebody who is called so: of "Chị Hoa" it is chihoa.
-// What may be such a name stays as it is, in lower case.
+// userName derives the user name of a person's name: chihoa of "Chị Hoa". A name that is a valid
+// user name is only put into lower case.
 func userName(called string) string {
 	name := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || strings.ContainsRune("._-@", r) {
@@ -26,11 +26,11 @@ func userName(called string) string {
 	return name[:min(len(name), access.MaxUserName)]
 }
 
-// sameNames is how many users of one derived name there may be.
+// sameNames is how many users may have the same derived name.
 const sameNames = 9
 
-// addUser adds a user who is called in.Name. Where the name that is derived from it is taken,
-// a number follows that.
+// addUser adds a user who is called in.Name. If the derived user name is taken, it gets a number
+// at its end.
 func (s *Server) addUser(v *visit, in access.UserCreate) (access.User, error) {
 	called := in.Name
 	in.Name = userName(called)
@@ -111,7 +111,7 @@ type userData struct {
 	Self    bool
 	Remove  confirmation
 	Banks   []limitChoice
-	Limited string // to what bank accounts; empty: to none
+	Limited string // the bank accounts of the limit; empty: no limit
 	numberChoice
 
 	Sessions []access.Session
@@ -125,8 +125,7 @@ type limitChoice struct {
 	Chosen bool
 }
 
-// limitChoices are the linked bank accounts, and those of the limit that were unlinked
-// since.
+// limitChoices are the linked bank accounts, and the unlinked ones that are in the limit.
 func (v *visit) limitChoices(limit access.BankAccountLimit, banks []app.BankAccount) (list []limitChoice) {
 	for _, b := range banks {
 		list = append(list, limitChoice{b.ID, b.Title(), slices.Contains(limit.IDs, b.ID)})
@@ -144,11 +143,10 @@ func (w words) unlinkedName(id int64) string {
 	return "#" + strconv.FormatInt(id, 10) + " " + w.T("(unlinked)", "(đã huỷ liên kết)")
 }
 
-// limitNamed is how many bank accounts of a limit are named.
+// limitNamed is how many bank accounts of a limit are named at most.
 const limitNamed = 3
 
-// limitText names the bank accounts of a limit for somebody of a role; empty: there is
-// no limit.
+// limitText names the bank accounts of a limit for a visitor with a role; empty: no limit.
 func (w words) limitText(role access.Role, limit access.BankAccountLimit, banks []app.BankAccount) string {
 	if !limit.On {
 		return ""
@@ -176,7 +174,7 @@ func (v view) LimitText(limit access.BankAccountLimit, banks []app.BankAccount) 
 	return v.limitText(v.User.Role, limit, banks)
 }
 
-// limitUser limits a user to the bank accounts that were chosen, or to none at all.
+// limitUser limits a user to the bank accounts that were chosen, or removes the limit.
 func (s *Server) limitUser(v *visit, u *access.User) error {
 	banks, err := s.Services.Ledger.BankAccounts(v.Context(), v.account.ID)
 	if err != nil {
@@ -189,7 +187,7 @@ func (s *Server) limitUser(v *visit, u *access.User) error {
 	if limit.IDs, err = v.chosenBankAccounts(); err != nil {
 		return err
 	}
-	u.Limit = limit // the form keeps the choice
+	u.Limit = limit // the refused form keeps the choice
 	if limit.On && len(limit.IDs) == 0 {
 		return app.InvalidField("bank_account_id", "must be at least one bank account", "phải có ít nhất một tài khoản")
 	}
@@ -228,7 +226,7 @@ func (s *Server) showUser(v *visit, u access.User, wrong error) error {
 	return s.render(v, wrong, pageHead{"user", "settings", app.Textf("User %s", "Người dùng %s", u.Name)}, data)
 }
 
-// errOwnPassword refuses to set the visitor's own password without the present one.
+// errOwnPassword refuses to set the visitor's own password without the current password.
 var errOwnPassword = app.Conflict("Change your own password in Settings, with your current one.",
 	"Hãy đổi mật khẩu của chính bạn ở phần Cài đặt, bằng mật khẩu hiện tại.")
 
@@ -272,10 +270,10 @@ func (s *Server) setUserRole(v *visit, u *access.User) error {
 	}
 	name := v.In(changed.Role.Name())
 	if u.ID == v.user.ID {
-		if err := s.begin(v, changed, nil); err != nil { // an owner who changes their own stays signed in
+		if err := s.begin(v, changed, nil); err != nil { // an owner who changes their own role stays signed in
 			return err
 		}
-		// The other page is for owners, and this user may be none any more.
+		// The other page is for owners, and this user may no longer be an owner.
 		return s.redirect(v, "/settings", app.Textf("Role of %s changed to %s.", "Đã đổi vai trò của %s thành %s.", u.Name, name))
 	}
 	return s.redirect(v, userPath(u.ID), app.Textf("Role of %s changed to %s; this user is signed out of all devices.",

@@ -23,15 +23,15 @@ import (
 type view struct {
 	words
 	faults
-	Theme    string // light, dark or empty, which leaves it to the browser
+	Theme    string // light or dark; empty: the browser decides
 	Title    string
-	Section  string // of the navigation
+	Section  string // the section of the navigation
 	Path     string // see pathBack
 	User     access.User
 	Account  app.Account
 	Owner    bool // may change everything
 	Operator bool
-	Only     string // see visit
+	Only     string // see visit.only
 	Flash    string
 	Guide    bool   // the forms lead back to the guide
 	Live     string // position of the page, if it is live
@@ -62,8 +62,7 @@ func (s *Server) view(v *visit, section string, title app.Text, data any) view {
 	return page
 }
 
-// May tells a template whether the visitor has a permission, which must be one of
-// the table's.
+// May reports whether the visitor has a permission. It returns an error if p is no permission.
 func (v view) May(p permission) (bool, error) {
 	if !slices.Contains(granted[access.RoleOwner], p) {
 		return false, fmt.Errorf("no permission is called %q", p)
@@ -71,16 +70,16 @@ func (v view) May(p permission) (bool, error) {
 	return may(v.User.Role, p), nil
 }
 
-// pageHead is a page without its data: the template page-<name>, the section of the
-// navigation that it is part of, and its title.
+// pageHead is the head of a page: its template, page-<name>, its section of the navigation,
+// and its title.
 type pageHead struct {
 	name, section string
 	title         app.Text
 }
 
 // render writes a page within the layout. wrong is why the form that was sent, or the
-// filter in the address, is refused; nil: it isn't. The page says it, and its status
-// is that of wrong. A wrong that is an error of the server is returned.
+// filter in the address, is refused; nil: it isn't. The page says why, with the status
+// of wrong. If wrong is an error of the server, render returns it.
 func (s *Server) render(v *visit, wrong error, head pageHead, data any) error {
 	if errors.Is(wrong, app.ErrFormUsed) {
 		return s.redirect(v, v.form.page, app.ErrFormUsed.Text)
@@ -97,8 +96,8 @@ func (s *Server) render(v *visit, wrong error, head pageHead, data any) error {
 	return s.layOut(v, status, head.name, page)
 }
 
-// refusedForm gives what is wrong with a form and the status of its page. An error of the
-// server is returned.
+// refusedForm returns what is wrong with a form, and the status of its page. If wrong is an
+// error of the server, it returns wrong.
 func refusedForm(wrong error, lang app.Lang) (f faults, status int, _ error) {
 	if wrong == nil {
 		return f, http.StatusOK, nil
@@ -118,24 +117,24 @@ func (s *Server) layOut(v *visit, status int, name string, page view) (err error
 	return s.write(v, status, "layout", page)
 }
 
-// partView is what a template gets that is about something on the page.
+// partView is what a template about one thing on the page gets.
 type partView[T any] struct {
 	view
 	Of T
 }
 
-// part makes a part of a page. sent is the form of the part that was refused, as it was
-// entered; nil: none was.
+// part makes a part of a page. sent is the form of the part, as it was entered, if it was
+// refused; else nil.
 type part func(s *Server, v *visit, page view, sent any) (template.HTML, error)
 
-// pageParts is for the data of a page with parts that are made elsewhere: see routes.go.
+// pageParts is embedded in the data of a page that has parts: see routes.go.
 type pageParts struct {
-	Refused string // the name of the form of the page, or of a part, that was refused; empty: none was
-	sent    any    // that form, as it was entered
+	Refused string // the name of the refused form, of the page or of a part; empty: none was refused
+	sent    any    // the refused form, as it was entered
 	write   func(page view, name string) (template.HTML, error)
 }
 
-// partsOf are the parts of a page: see pageParts.
+// partsOf makes the pageParts of a page.
 func (s *Server) partsOf(v *visit, refused string, sent any) pageParts {
 	return pageParts{refused, sent, func(page view, name string) (template.HTML, error) {
 		if name != refused {
@@ -147,7 +146,7 @@ func (s *Server) partsOf(v *visit, refused string, sent any) pageParts {
 
 func (p pageParts) Part(page view, name string) (template.HTML, error) { return p.write(page, name) }
 
-// showPart makes a part of a page, which has data of its own.
+// showPart executes the template name with the view of a page and other data.
 func (s *Server) showPart(page view, name string, data any) (template.HTML, error) {
 	page.Data = data
 	var content strings.Builder
@@ -155,7 +154,7 @@ func (s *Server) showPart(page view, name string, data any) (template.HTML, erro
 	return template.HTML(content.String()), err // a template has escaped it
 }
 
-// write executes a template whole before the first byte goes out.
+// write executes a template, and sends its result only if there was no error.
 func (s *Server) write(v *visit, status int, name string, data any) error {
 	var b bytes.Buffer
 	if err := templates().ExecuteTemplate(&b, name, data); err != nil {
@@ -175,15 +174,14 @@ func (s *Server) write(v *visit, status int, name string, data any) error {
 	return nil
 }
 
-// templates are the layout, the parts and the pages, in one set. With a set for
-// each page, each with a copy of layout and parts, they took seven times the
-// memory (3 MB). They are parsed for the first page: a server that nobody looks at
-// does without.
+// templates are the layout, the parts and the pages, in one set. A set for each page, with
+// a copy of layout and parts, would need seven times the memory (3 MB). They are parsed
+// when the first page is shown: without visitors a server doesn't need them.
 var templates = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("").Funcs(templateFuncs).ParseFS(dashboardFiles, "templates/*/*.html"))
 })
 
-// templateFuncs build the data of parts of a page.
+// templateFuncs are the functions of the templates.
 var templateFuncs = template.FuncMap{
 	"static":       staticURL,
 	"bankName":     app.BankShortName,

@@ -19,12 +19,12 @@ type webhookData struct {
 	webhookRow
 	Pending   int64
 	Attempts  []delivery.Attempt
-	Test      *delivery.Attempt // that was just made
+	Test      *delivery.Attempt // the test that was just made
 	Receivers []receiver
 	Remove    confirmation
 }
 
-// Failing tells whether the webhook's receiver doesn't take its calls.
+// Failing reports whether the last alert.WorryingFailures attempts of an active webhook failed.
 func (d webhookData) Failing() bool {
 	return d.IsActive && d.Health.FailedInRow >= alert.WorryingFailures
 }
@@ -55,8 +55,8 @@ func (s *Server) showWebhook(v *visit, hook delivery.Webhook, refused error) (er
 	return s.render(v, refused, pageHead{"webhook", "webhooks", app.Text{EN: app.Isolated(hook.Name), VI: app.Isolated(hook.Name)}}, data)
 }
 
-// testedNow is the attempt of the test that the address names; nil if it names no
-// test of this webhook.
+// testedNow is the attempt of the test that the address names; nil if the address names no test
+// of this webhook.
 func (s *Server) testedNow(v *visit, hook delivery.Webhook) (*delivery.Attempt, error) {
 	id, found := wire.ParseID(v.URL.Query().Get("tested"))
 	if !found {
@@ -69,7 +69,7 @@ func (s *Server) testedNow(v *visit, hook delivery.Webhook) (*delivery.Attempt, 
 	return &a, err
 }
 
-// tryWebhook sends a test. The page then shows its result.
+// tryWebhook sends a test, and leads to a page that shows the result.
 func (s *Server) tryWebhook(v *visit, hook delivery.Webhook) error {
 	a, err := s.Services.Deliveries.TestWebhook(v.Context(), v.account.ID, hook.ID, v.now)
 	return s.done(v, err, v.nextAt("webhook", webhookPath(hook.ID)+"?tested="+strconv.FormatInt(a.ID, 10)), app.Text{})
@@ -138,7 +138,7 @@ type rotateData struct {
 	Hours   string
 }
 
-// Longest is the most hours of an overlap.
+// Longest is the longest overlap, in hours.
 func (rotateData) Longest() int { return int(delivery.MaxOverlap / time.Hour) }
 
 func (s *Server) rotatePage(v *visit, hook delivery.Webhook) error {
@@ -162,7 +162,7 @@ func (s *Server) rotateWebhook(v *visit, hook delivery.Webhook) error {
 	if err != nil {
 		return s.showRotate(v, data, err)
 	}
-	if hook, err = s.pageWebhook(v); err != nil { // with the end of the overlap
+	if hook, err = s.pageWebhook(v); err != nil { // read the webhook again, with the end of the overlap
 		return err
 	}
 	return s.showSecret(v, hook, secret, false)
@@ -176,8 +176,8 @@ func (s *Server) activateWebhook(v *visit, hook delivery.Webhook) error {
 // replayDays is how far back a replay goes by default.
 const replayDays = 7
 
-// maxFailedCounted is how many failed deliveries of a webhook a page looks at to
-// say how many can be sent again.
+// maxFailedCounted is how many failed deliveries of a webhook a page counts at most to say how
+// many can be sent again.
 const maxFailedCounted = 5000
 
 // replayData is the page of a replay, with From and To as they were entered.
@@ -185,7 +185,7 @@ type replayData struct {
 	Webhook  delivery.Webhook
 	From, To string
 	Count    int64
-	All      bool // Count is complete
+	All      bool // Count is complete; false: there are more
 }
 
 // replayOf reads the days of a replay.
@@ -228,7 +228,7 @@ func (s *Server) replayWebhook(v *visit, hook delivery.Webhook) error {
 	return s.redirect(v, webhookPath(hook.ID), app.Textf("Deliveries being resent: %d.", "Đang gửi lại %d thông báo.", n))
 }
 
-// AtLeast writes a count; all tells whether it is complete.
+// AtLeast writes a count; all: it is complete.
 func (w words) AtLeast(n int64, all bool) string {
 	if all {
 		return w.Number(n)
@@ -236,7 +236,7 @@ func (w words) AtLeast(n int64, all bool) string {
 	return w.T("at least ", "ít nhất ") + w.Number(n)
 }
 
-// webhookRemoval deletes a webhook that has so many waiting deliveries.
+// webhookRemoval asks before a webhook is deleted, which has so many pending deliveries.
 func (s *Server) webhookRemoval(v *visit, hook delivery.Webhook, pending int64) confirmation {
 	waiting := v.T("No deliveries are waiting.", "Không có thông báo nào đang chờ.")
 	if pending > 0 {

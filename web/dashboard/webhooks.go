@@ -17,7 +17,7 @@ func webhookPath(id int64) string { return "/webhooks/" + strconv.FormatInt(id, 
 
 type webhookRow struct {
 	delivery.Webhook
-	Only   string // bank accounts and codes that it is limited to; empty: none
+	Only   string // bank accounts and codes that it is limited to; empty: no limit
 	Health delivery.WebhookHealth
 	Chart  hoursChart
 }
@@ -62,12 +62,12 @@ type webhookForm struct {
 	BankAccountIDs  []int64
 	CodePrefixes    []string
 	CodeOnly        bool
-	Headers         string   // own headers as they were entered, one in a line
-	HeaderNames     []string // those that it has; none where it is new
-	NoHeaders       bool     // it is to lose them
+	Headers         string   // own headers as they were entered, one on each line
+	HeaderNames     []string // the names of the headers that it has; none if it is new
+	NoHeaders       bool     // its own headers must be removed
 	Banks           []limitChoice
 	numberChoice
-	Prefixes       []prefixChoice // of the codes that are read
+	Prefixes       []prefixChoice // of the code patterns
 	Secret, Script string         // of a new webhook of delivery.WebhookSheet: the script is deployed first, and holds the token
 }
 
@@ -80,8 +80,8 @@ type prefixChoice struct {
 	Chosen bool
 }
 
-// fillScript shows the script of a sheet beside the form, under the same secret for
-// as long as the form is refused.
+// fillScript shows the script of a sheet with the form. The script keeps its secret while the
+// form is refused.
 func (f *webhookForm) fillScript(v *visit) {
 	if f.Secret == "" {
 		f.Secret = delivery.NewSecret()
@@ -124,7 +124,7 @@ func (s *Server) newWebhookPage(v *visit) error {
 	return s.showNewWebhook(v, form, nil)
 }
 
-// fillChoices fills in what a webhook may be limited to.
+// fillChoices fills in the bank accounts and codes that a webhook may be limited to.
 func (s *Server) fillChoices(v *visit, form *webhookForm) error {
 	banks, err := s.Services.Ledger.BankAccounts(v.Context(), v.account.ID)
 	if err != nil {
@@ -139,7 +139,7 @@ func (s *Server) fillChoices(v *visit, form *webhookForm) error {
 	return err
 }
 
-// webhookOnly says to what a webhook is limited; empty: to nothing.
+// webhookOnly writes the limits of a webhook; empty: there are none.
 func (v *visit) webhookOnly(hook delivery.Webhook, banks []app.BankAccount) string {
 	only := v.onlyOf(hook.BankAccountIDs, strings.Join(hook.CodePrefixes, ", "), hook.ReceivingNumber, banks)
 	if hook.CodeOnly && hook.CodePrefixes == nil {
@@ -160,7 +160,7 @@ var webhookStep = guideStep{
 	form: "webhook_new", read: (*Server).readWebhookStep, show: (*Server).showWebhookStep,
 }
 
-// readWebhookStep: the step is done once an attempt succeeded.
+// readWebhookStep reads the step, which is done once an attempt succeeded.
 func (s *Server) readWebhookStep(v *visit) (guideProgress, error) {
 	hooks, err := s.Services.Deliveries.Webhooks(v.Context(), v.account.ID)
 	if err != nil || len(hooks) == 0 {
@@ -173,13 +173,13 @@ func (s *Server) readWebhookStep(v *visit) (guideProgress, error) {
 	return doneByFirst(hooks, nil, func(hook delivery.Webhook) string { return hook.Name })
 }
 
-// guideWebhook is a webhook with its last attempt; nil: there was none.
+// guideWebhook is a webhook with its last attempt; nil: none was made.
 type guideWebhook struct {
 	delivery.Webhook
 	Last *delivery.Attempt
 }
 
-// guideWebhooksShown is how many webhooks are shown with their last attempt.
+// guideWebhooksShown is how many webhooks the guide shows and tests at most.
 const guideWebhooksShown = 10
 
 func (s *Server) guideWebhooks(v *visit) (list []guideWebhook, err error) {
@@ -199,7 +199,7 @@ func (s *Server) guideWebhooks(v *visit) (list []guideWebhook, err error) {
 	return list, err
 }
 
-// webhookStepData is what the step shows: the webhooks, or the form of the first one.
+// webhookStepData is the step: the webhooks, or the form of the first webhook.
 type webhookStepData struct {
 	Webhooks []guideWebhook
 	Form     webhookForm
@@ -220,7 +220,7 @@ func (s *Server) showWebhookStep(v *visit, page view, sent any) (html template.H
 	return s.showPart(page, "guide-webhook", data)
 }
 
-// addWebhook answers with the page that shows the new secret.
+// addWebhook makes a webhook and answers with the page that shows its secret.
 func (s *Server) addWebhook(v *visit) error {
 	form, in, bad := readWebhookForm(v)
 	var all app.Invalid
@@ -236,8 +236,7 @@ func (s *Server) addWebhook(v *visit) error {
 	return s.showSecret(v, hook, secret, true)
 }
 
-// showSecret shows the new secret of a webhook; made tells whether the webhook is new
-// too.
+// showSecret shows the new secret of a webhook; made: the webhook is new too.
 func (s *Server) showSecret(v *visit, hook delivery.Webhook, secret string, made bool) error {
 	name := app.Isolated(hook.Name)
 	data := secretData{
@@ -263,7 +262,7 @@ func (s *Server) showSecret(v *visit, hook delivery.Webhook, secret string, made
 	return s.showSigningSecret(v, data)
 }
 
-// warning is what is to be said of a webhook, after a space; what can't be read is not.
+// warning is the text of Service.Warning, without the part that can't be read.
 func (s *Server) warning(v *visit, hook delivery.Webhook) app.Text {
 	warning, _ := s.Services.Deliveries.Warning(v.Context(), hook)
 	return warning
@@ -287,11 +286,11 @@ func (w words) Host(raw string) string {
 	return cmp.Or(u.Host, raw)
 }
 
-// Plain tells whether a URL is plain http.
+// Plain reports whether a URL is plain http.
 func (w words) Plain(raw string) bool { return delivery.IsPlainHTTP(raw) }
 
-// PlainHTTPWarning is what is said of such a URL.
+// PlainHTTPWarning is the warning about a URL of plain http.
 func (w words) PlainHTTPWarning() string { return delivery.PlainHTTPWarning.In(w.Lang) }
 
-// Rotating tells whether a webhook has two secrets now.
+// Rotating reports whether a webhook has two secrets now.
 func (w words) Rotating(hook delivery.Webhook) bool { return hook.Rotating(w.now) }

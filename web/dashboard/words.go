@@ -13,31 +13,31 @@ import (
 	"baoco/app/sheet"
 )
 
-// words writes numbers, times and states for one visitor. A request makes it
-// once; a stream makes it anew for each event. Methods that belong to one
-// subject stand in the file of that subject.
+// words writes numbers, times and states for one visitor. A request makes it once; an event
+// stream makes it for each event. Methods that belong to one subject are in the file of
+// that subject.
 type words struct {
 	Lang app.Lang       // language of the visitor
 	zone *time.Location // time zone of the shop
-	now  time.Time      // when the request came, or the event is made
+	now  time.Time      // when the request came, or when the event is made
 }
 
-// at gives the same words for another instant.
+// at returns the same words for another instant.
 func (w words) at(now time.Time) words {
 	w.now = now
 	return w
 }
 
-// T picks the language of a text that stands in a template.
+// T picks the text in the visitor's language.
 func (w words) T(en, vi string) string { return app.Text{EN: en, VI: vi}.In(w.Lang) }
 
 // nbsp keeps a number and its unit on one line.
 const nbsp = "\u00a0"
 
-// Number groups the digits of n as the language does.
+// Number writes n with its digits grouped as in the language.
 func (w words) Number(n int64) string { return app.GroupDigits(n, w.Lang) }
 
-// Count writes how many there are of something; English tells one from many.
+// Count writes a number and its noun; English has one noun for 1 and another for many.
 func (w words) Count(n int64, one, many, vi string) string {
 	if n == 1 {
 		many = one
@@ -87,8 +87,7 @@ func (w words) Short(n int64) string {
 	return strconv.FormatInt(n, 10)
 }
 
-// When writes an instant with its day. The time comes first, since people look
-// for it.
+// When writes an instant with its day. The time comes first, since people look for it first.
 func (w words) When(t time.Time) string {
 	if t.IsZero() {
 		return w.T("Never", "Chưa có")
@@ -96,7 +95,7 @@ func (w words) When(t time.Time) string {
 	return app.WriteTime(t, w.zone).In(w.Lang)
 }
 
-// Clock writes the time of an instant alone if it is today, else its day too.
+// Clock writes the time of an instant, and its day if that isn't today.
 func (w words) Clock(t time.Time) string {
 	if app.DayOf(t, w.zone) == app.DayOf(w.now, w.zone) {
 		return t.In(w.zone).Format("15:04:05")
@@ -104,7 +103,8 @@ func (w words) Clock(t time.Time) string {
 	return t.In(w.zone).Format(w.T("02 Jan 15:04", "02/01 15:04"))
 }
 
-// Ago writes how long ago an instant was. Live pages are asked for once a minute.
+// Ago writes how long ago an instant was, in whole minutes or larger units: live pages update
+// themselves once a minute.
 func (w words) Ago(t time.Time) string {
 	age := w.now.Sub(t)
 	unit := func(n time.Duration, en, vi string) string {
@@ -129,8 +129,7 @@ func (w words) Ago(t time.Time) string {
 func (w words) Stamp(t time.Time) string { return t.In(w.zone).Format(time.RFC3339) }
 
 // WhenOf, ClockOf and StampOf write the time of a transaction as When, Clock and
-// Stamp do, and its day alone where no more is known.
-
+// Stamp do, but only its day if only the day is known.
 func (w words) WhenOf(t time.Time, dateOnly bool) string {
 	if dateOnly {
 		return w.Date(app.DayOf(t, w.zone))
@@ -159,7 +158,7 @@ func (w words) Date(d app.Day) string {
 	return d.Start(w.zone).In(w.zone).Format(w.T("02 Jan 2006", "02/01/2006"))
 }
 
-// DayName writes a day as people say it.
+// DayName writes a day: today and yesterday as words, others with weekday and date.
 func (w words) DayName(d app.Day) string {
 	switch app.DayOf(w.now, w.zone) - d {
 	case 0:
@@ -175,7 +174,7 @@ func (w words) DayName(d app.Day) string {
 	return start.Format("Monday") + ", " + w.Date(d)
 }
 
-// TimeOf writes the time of a transaction below the name of its day.
+// TimeOf writes the time of a transaction in a list that is grouped by day.
 func (w words) TimeOf(t time.Time, dateOnly bool) string {
 	if dateOnly {
 		return w.T("no time", "không rõ giờ")
@@ -183,8 +182,7 @@ func (w words) TimeOf(t time.Time, dateOnly bool) string {
 	return t.In(w.zone).Format(time.TimeOnly)
 }
 
-// Long tells whether an amount has so many digits that the largest type doesn't
-// hold it on a phone.
+// Long reports whether an amount has too many digits for the largest type on a phone.
 func (words) Long(n int64) bool { return n >= 1_000_000_000_000 }
 
 func (w words) Direction(d app.Direction) string {
@@ -265,7 +263,7 @@ func (w words) ErrorWord(class delivery.ErrorClass) string {
 	return cmp.Or(errorWords[class], app.Text{EN: "Error", VI: "Lỗi"}).In(w.Lang)
 }
 
-// Icon is an icon of the sprite. It is decoration: a text always stands beside it.
+// Icon is an icon of the sprite. It is decoration: there is always a text next to it.
 func (w words) Icon(name string) template.HTML {
 	return template.HTML(`<svg class="icon" aria-hidden="true"><use href="` + template.HTMLEscapeString(staticURL("icons.svg")) + `#` +
 		template.HTMLEscapeString(name) + `"/></svg>`)

@@ -1,6 +1,6 @@
-// Package help is the pages of the help. They are Markdown, one folder for each
-// language, so that they can be read on the repository's page as well. Their links
-// are relative, as they must be there.
+// Package help has the pages of the help. They are Markdown, in one folder for each
+// language, so that they can be read in the repository too. For that their links are
+// relative.
 package help
 
 import (
@@ -27,8 +27,8 @@ import (
 //go:embed vi en
 var files embed.FS
 
-// File is a page or a picture, by its name in the folder of a language. An error says that
-// there is none.
+// File returns a page or a picture by its name in the folder of a language, or an error if
+// there is no such file.
 func File(name string, lang app.Lang) ([]byte, error) {
 	return files.ReadFile(string(lang) + "/" + name)
 }
@@ -36,14 +36,14 @@ func File(name string, lang app.Lang) ([]byte, error) {
 // First is the page that leads to all others.
 const First = "first-hour"
 
-// Source is the Markdown of a page. An error says that there is no such page.
+// Source returns the Markdown of a page, or an error if there is no such page.
 func Source(name string, lang app.Lang) ([]byte, error) {
 	return File(name+".md", lang)
 }
 
-// Names are the names of all pages.
+// Names lists the names of all pages.
 func Names() (list []string) {
-	pages, _ := fs.Glob(files, "en/*.md") // the pattern is one
+	pages, _ := fs.Glob(files, "en/*.md") // the pattern is valid
 	for _, page := range pages {
 		list = append(list, strings.TrimSuffix(path.Base(page), ".md"))
 	}
@@ -61,14 +61,14 @@ func Sentence(name string, lang app.Lang) string {
 	return strings.TrimSpace(links.ReplaceAllString(prose.FindString(string(markdown)), "$1"))
 }
 
-// Title is the heading of a page, or the error of Source.
+// Title returns the heading of a page, or the error of Source.
 func Title(name string, lang app.Lang) (string, error) {
 	markdown, err := Source(name, lang)
 	line, _, _ := strings.Cut(string(markdown), "\n")
 	return strings.TrimPrefix(line, "# "), err
 }
 
-// Search names the pages in which every word of query stands, whatever its accents; those
+// Search names the pages that have every word of query, with or without accents. Pages
 // whose title has them come first. It is empty for a query without words.
 func Search(query string, lang app.Lang) (list []string) {
 	words := strings.Fields(fold.String(query))
@@ -91,8 +91,8 @@ func Search(query string, lang app.Lang) (list []string) {
 	return append(list, others...)
 }
 
-// OfProvider names the page about a kind of source: the one about calls that come
-// in, where the kind has none of its own.
+// OfProvider names the page about a kind of source, or the page about inbound calls if the kind
+// has no page of its own.
 func OfProvider(kind inbound.ProviderKind) string {
 	switch kind.Group {
 	case inbound.PhoneApps:
@@ -107,7 +107,7 @@ func OfProvider(kind inbound.ProviderKind) string {
 	return name
 }
 
-// Render makes HTML of a page. goldmark leaves out HTML that stands in it.
+// Render makes HTML of a page. goldmark leaves out HTML in the page.
 func Render(name string, lang app.Lang) (template.HTML, error) {
 	page, err := Source(name, lang)
 	if err != nil {
@@ -133,10 +133,10 @@ func Render(name string, lang app.Lang) (template.HTML, error) {
 	return template.HTML(b.String()), err
 }
 
-// destination is where a link of the Markdown leads in the dashboard.
+// destination is the address in the dashboard of a link of the Markdown.
 func destination(to string) []byte {
 	if name, page := strings.CutSuffix(to, ".md"); page {
 		return []byte("/help/" + name)
 	}
-	return []byte(strings.Replace(to, "../../../../testdata/receivers", "#samples", 1)) // these are shown below the page
+	return []byte(strings.Replace(to, "../../../../testdata/receivers", "#samples", 1)) // the page shows the samples at its end
 }
