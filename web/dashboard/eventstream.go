@@ -41,7 +41,7 @@ func (s *Server) eventStreamBounds(h eventStreamHolder) []wire.Bound {
 		{Of: "account", ID: h.account, Most: s.Share(maxEventStreamsOfAccount, 8)}, holder}
 }
 
-// errTooManyEventStreams refuses an event stream beyond a bound. takeEventStream logs it.
+// errTooManyEventStreams refuses an event stream beyond a bound. wire.Lasting logs it.
 var errTooManyEventStreams = app.Refused(app.CodeUnavailable, app.Text{
 	EN: "Too many live pages and exports are open. Close some of them and try again.",
 	VI: "Đang mở quá nhiều trang trực tiếp và tệp đang xuất. Hãy đóng bớt rồi thử lại.",

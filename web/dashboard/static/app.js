@@ -1,8 +1,8 @@
-// The dashboard without this file is whole; with it, it is quicker:
-// secrets are copied with one click.
+// The dashboard works without this file. With it, it is quicker to use: for example, a click
+// copies a secret.
 "use strict";
 
-// What covers the page of a narrow screen closes with Escape.
+// Escape closes the navigation, which covers the page on a narrow screen.
 document.addEventListener("keydown", (event) => {
   const rest = $("[data-rest]");
   if (event.key !== "Escape" || !rest?.open) return;
@@ -10,8 +10,8 @@ document.addEventListener("keydown", (event) => {
   rest.firstElementChild.focus();
 });
 
-// A button whose answer takes long says that it works. Some answers are files, which
-// leave the page as it is.
+// A button is marked as busy until its answer comes. Some answers are files, after which the
+// page stays: so the mark is removed after a time.
 document.addEventListener("submit", ({ target: form, submitter }) => {
   if (form.method !== "post" || !submitter) return;
   submitter.setAttribute("aria-busy", "true");
@@ -19,9 +19,9 @@ document.addEventListener("submit", ({ target: form, submitter }) => {
 });
 addEventListener("pageshow", () => { for (const e of $$("[aria-busy]")) e.removeAttribute("aria-busy"); });
 
-// Copy buttons: data-copy is the selector of what to copy. Browsers give a page on
-// a plain http address no clipboard: there the old command copies. Where that fails
-// too, the text is selected, and the button says how to copy it.
+// Copy buttons: data-copy is the selector of the text to copy. On a plain http address browsers
+// have no clipboard: there the old command copies. If that fails too, the text stays
+// selected, and the button says how to copy it.
 async function copy(from) {
   try {
     await navigator.clipboard.writeText(from.textContent);
@@ -33,7 +33,7 @@ async function copy(from) {
     return done;
   }
 }
-const copied = new WeakMap(); // by button: its label, and the timer that brings it back
+const copied = new WeakMap(); // by button: its label, and the timer that restores it
 document.addEventListener("click", async (event) => {
   const button = event.target.closest("[data-copy]");
   if (!button) return;
@@ -45,7 +45,7 @@ document.addEventListener("click", async (event) => {
   shown.timer = setTimeout(() => button.replaceChildren(...shown.label), done ? 1500 : 8000);
 });
 
-// Countdowns: data-until is an instant.
+// Countdowns: data-until is the instant at which they end.
 function countDown() {
   for (const e of $$("[data-until]")) {
     const left = Math.max(0, Math.ceil((Date.parse(e.dataset.until) - Date.now()) / 1000));
@@ -56,7 +56,8 @@ countDown();
 setInterval(countDown, 1000);
 document.addEventListener("refreshed", countDown);
 
-// The browser prints without a button too, and rows are ticked without the box at their head.
+// These helpers need scripts: without them the browser's menu prints, and each row is ticked by
+// itself.
 function showHelpers() {
   for (const helper of $$("[data-print], [data-tick-all]")) helper.hidden = false;
   for (const all of $$("[data-tick-all]:checked")) all.checked = !$("input[name=row]:not(:checked)", all.form);
@@ -71,34 +72,34 @@ document.addEventListener("change", ({ target: all }) => {
 
 if ($("[data-print-now]")) print();
 
-// A choice in the filter of a list counts at once.
+// A choice in the filter of a list sends the filter at once.
 document.addEventListener("change", (event) => {
   if (event.target.matches("form[method=get] select")) submit(event.target.form);
 });
 
-// A row leads where its link leads, but for what can be used in it, and text that is
-// being selected.
+// A click on a row follows its link, unless the click is on a link, a button or an input, or
+// selects text.
 document.addEventListener("click", (event) => {
   const row = event.target.closest("tr");
   if (row && !event.target.closest("a, button, input, label, summary") && getSelection().isCollapsed) $("a.row", row)?.click();
 });
 
-// What can't be undone asks first, in a dialog that names what will happen.
+// An action that can't be undone asks first, in a dialog that says what will happen.
 document.addEventListener("click", (event) => {
   const opener = event.target.closest("[data-dialog]"), asked = opener && $(opener.dataset.dialog);
   if (asked?.showModal) {
-    event.preventDefault(); // it may be a link to a page that asks the same
+    event.preventDefault(); // it may be a link to the page with the same question
     asked.showModal();
   }
   const dialog = event.target.closest("[data-close]")?.closest("dialog");
   if (dialog) {
-    event.preventDefault(); // it is a link, for the page that asks the same
+    event.preventDefault(); // it is a link, which the page with the same question needs
     dialog.close();
   }
 });
 
-// What is typed into a field of a password can be shown. Before it is sent the field is one of
-// a password again, so that nothing keeps it.
+// A button shows the password that is typed into a field. Before the form is sent the field
+// becomes a password field again, so that the browser doesn't store the password as text.
 for (const input of document.querySelectorAll("input[type=password]")) {
   const label = input.closest("label"), eye = document.createElement("button");
   eye.type = "button";
@@ -115,7 +116,7 @@ for (const input of document.querySelectorAll("input[type=password]")) {
   label?.after(eye);
 }
 
-// Under what name somebody who is called so will sign in, as the server derives it.
+// The page shows the user name of a person's name, as the server derives it.
 for (const input of document.querySelectorAll("[data-called]")) {
   const out = document.getElementById(input.dataset.called);
   input.addEventListener("input", () => {

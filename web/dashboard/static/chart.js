@@ -1,5 +1,5 @@
-// The chart read out: a day under the pointer or the finger, or chosen with the
-// keys, is written below the chart.
+// The figures of one day are written below the chart: of the day under the pointer or the
+// finger, or of the day that was chosen with the keys.
 "use strict";
 
 let chosenDay = -1;
@@ -11,7 +11,7 @@ function readDay(index) {
   $("[data-readout]").textContent = $("title", days[index]).textContent;
 }
 
-// A finger that slides over the chart finds days that are narrower than itself.
+// A finger that slides over the chart reaches also days that are narrower than the finger.
 for (const name of ["pointermove", "pointerdown"]) {
   document.addEventListener(name, (event) => {
     const plot = event.target.closest?.("[data-plot]"), box = plot?.getBoundingClientRect();

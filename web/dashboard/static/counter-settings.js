@@ -1,8 +1,8 @@
-// The settings of the counter screen, which this device keeps: volume, smallest
-// amount to announce, hours of silence.
+// The settings of the counter screen, which this device stores: volume, smallest amount to
+// announce, silent hours.
 "use strict";
 
-// kept reads and writes what the device keeps; without storage it forgets.
+// kept reads and writes the stored settings. Without storage they last as long as the page.
 const kept = {
   get(name, otherwise) {
     try { return localStorage.getItem("counter-" + name) ?? otherwise; } catch { return otherwise; }
@@ -17,13 +17,13 @@ const fields = { volume: "100", least: "0", from: "", to: "6" };
 for (const [name, otherwise] of Object.entries(fields)) {
   const field = form.elements[name];
   field.value = kept.get(name, otherwise);
-  if (!field.value && otherwise) field.value = otherwise; // what was kept is no choice any more
+  if (!field.value && otherwise) field.value = otherwise; // the stored value is no longer a choice
 }
 
 const volume = () => Number(form.elements.volume.value) / 100;
 const least = () => Number(form.elements.least.value);
 
-// isSilent tells whether nothing is to be heard at this hour of the device.
+// isSilent reports whether the present hour of the device is a silent hour.
 function isSilent() {
   const { from: { value: from }, to: { value: to } } = form.elements;
   if (from === "" || from === to) return false;

@@ -1,18 +1,19 @@
-// The counter screen: cards as money comes in, each with its age. It is meant to
-// stay open for days; live.js keeps it connected, counter-sound.js makes it heard.
+// The counter screen shows a card for each payment, with its age. It must be able to stay open
+// for days. live.js keeps it connected, counter-sound.js makes its sounds.
 "use strict";
 
 const body = document.body, cards = $("#cards");
-const most = 20, day = 24 * 3600, recent = 3 * 60; // times in seconds
+const most = 20, day = 24 * 3600, recent = 3 * 60; // most: cards; the others in seconds
 
-// Cards: html comes from the same template as those of the page. News stands first.
-// An old transfer that a statement brings only now stands at its time.
+// cardOf makes a card of html, which comes from the same template as the cards of the page.
 function cardOf(html) {
   const template = document.createElement("template");
   template.innerHTML = html;
   return template.content.firstElementChild;
 }
 
+// showCard puts a new payment first. It puts an old transfer, which only now came with a
+// statement, at the place of its time.
 function showCard(card) {
   card.classList.add("new");
   const news = card.dataset.say || "missed" in card.dataset;
@@ -20,10 +21,11 @@ function showCard(card) {
   while (cards.children.length > most) cards.lastElementChild.remove();
   showAges();
   $("[data-announce]").textContent = card.dataset.say || $(".amount", card).textContent;
-  if (news) tell(card);
+  if (news) announceOnce(card);
 }
 
-// What was matched by hand takes the place of its card, and is news once.
+// showMatched replaces the card of a payment that was matched by hand. A new match is announced
+// once.
 function showMatched(card) {
   const shown = $(`[data-id="${card.dataset.id}"]`, cards);
   if (card.dataset.say && !remembered("matched")?.includes(matchOf(card))) {
@@ -35,9 +37,9 @@ function showMatched(card) {
   }
 }
 
-// tell makes news heard, once: what came while this page was being loaded, or was gone,
-// is told by the next one in this tab.
-function tell(card) {
+// announceOnce announces a new payment. Payments that came while no page was open in this tab
+// are announced by the next page.
+function announceOnce(card) {
   remember("told", Math.max(Number(remembered("told")), Number(card.dataset.id)));
   rememberMatches(card);
   if (covering.includes(card.dataset.verdict)) stop(card);
@@ -48,9 +50,10 @@ const remembered = (key) => JSON.parse(sessionStorage.getItem(key));
 const remember = (key, value) => sessionStorage.setItem(key, JSON.stringify(value));
 
 const matchOf = (card) => card.dataset.id + " " + card.dataset.request;
-const rememberMatches = (...told) => remember("matched", [...(remembered("matched") ?? []), ...told.map(matchOf)].slice(-2 * most));
+const rememberMatches = (...matched) => remember("matched", [...(remembered("matched") ?? []), ...matched.map(matchOf)].slice(-2 * most));
 
-// A bill that isn't simply paid covers the screen until it is tapped, one after another.
+// A payment that doesn't simply pay its bill covers the screen until somebody taps it. Several
+// are shown one after another.
 const covering = ["short", "over", "check"], alarming = [...covering, "small"];
 const stops = remembered("stops") ?? [], stopped = $("[data-stop]");
 function stop(card) {
@@ -69,7 +72,7 @@ function showStop() {
 stopped.addEventListener("click", () => { stops.shift(); remember("stops", stops); showStop(); });
 showStop();
 
-// Ages count by the server's clock: that of a tablet may be wrong.
+// Ages are counted by the server's clock, since the clock of a tablet may be wrong.
 let ahead = Number(body.dataset.now) - Date.now() / 1000;
 const ageWords = new Intl.RelativeTimeFormat(document.documentElement.lang);
 function showAges() {
@@ -86,7 +89,7 @@ function showAges() {
 showAges();
 setInterval(() => { showAges(); showSilence(); stayAwake(); }, 5_000);
 
-// The screen stays lit where the browser can do that. It may take the lock away.
+// The screen stays on if the browser can do that. The browser may release the lock at any time.
 let lock;
 async function stayAwake() {
   if (document.hidden || lock && !lock.released) return;
@@ -99,7 +102,7 @@ const full = $("[data-full]");
 full.hidden = !document.fullscreenEnabled;
 full.addEventListener("click", () => { document.fullscreenElement ? document.exitFullscreen() : document.documentElement.requestFullscreen(); });
 
-// A test payment is said to be none for half a minute, or until money comes in.
+// A note says for half a minute, or until money comes in, that a test payment is no money.
 let testShown;
 function showTest() {
   const note = $("[data-test]");
@@ -112,12 +115,12 @@ function showTest() {
 
 function hideTest() { $("[data-test]").hidden = true; }
 
-const told = Number(remembered("told") ?? Infinity);
+const lastAnnounced = Number(remembered("told") ?? Infinity);
 for (const card of [...cards.children].reverse()) {
-  if (Number(card.dataset.id) > told && (card.dataset.say || "missed" in card.dataset)) tell(card);
+  if (Number(card.dataset.id) > lastAnnounced && (card.dataset.say || "missed" in card.dataset)) announceOnce(card);
 }
-if (told === Infinity) rememberMatches(...cards.children);
-if (told === Infinity) remember("told", Math.max(0, ...[...cards.children].map((card) => Number(card.dataset.id))));
+if (lastAnnounced === Infinity) rememberMatches(...cards.children);
+if (lastAnnounced === Infinity) remember("told", Math.max(0, ...[...cards.children].map((card) => Number(card.dataset.id))));
 
 follow(body.dataset.stream, {
   test: showTest,

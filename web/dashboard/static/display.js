@@ -1,4 +1,4 @@
-// The customer's screen: what the server sends is shown.
+// The customer's screen shows what the server sends.
 "use strict";
 
 follow("/live/till/display", { display: (event) => { $("[data-display]").innerHTML = event.data; } });

@@ -1,6 +1,6 @@
-// What somebody typed into a form survives the end of their session: the form that
-// was sent is kept in this tab until they have signed in again, and is then filled
-// in. Hidden fields, passwords and files are never kept.
+// The fields of a form survive the end of a session: when a form is sent, they are kept in
+// this tab, and if the visitor must sign in again, they are then filled in again. Hidden
+// fields, passwords and files are never kept.
 "use strict";
 
 const draftKey = "draft", draftSize = 16_000, draftTime = 60 * 60 * 1000; // characters, milliseconds
@@ -12,14 +12,14 @@ function draftFields(form) {
 document.addEventListener("submit", ({ target: form }) => {
   if (form.method !== "post" || document.body.classList.contains("outside")) return;
   const fields = draftFields(form).map((e) => [e.name, e.value, ["checkbox", "radio"].includes(e.type) ? e.checked : null]), action = form.getAttribute("action");
-  const page = location.pathname === action ? null : location.pathname + location.search; // null: as the server says, this may be the answer to a form
+  const page = location.pathname === action ? null : location.pathname + location.search; // null: the page may be the answer to a form, so the server names the page of the form
   const draft = JSON.stringify({ page, action, user: $(".who .name")?.textContent, at: Date.now(), fields });
   sessionStorage.removeItem(draftKey);
   if (fields.length && draft.length <= draftSize) sessionStorage.setItem(draftKey, draft);
 });
 
-// The sign-in page says by its form that something wasn't saved. Every other page
-// ends the draft, and the page of the form takes it up if the sign-in was between.
+// The form of the sign-in page has a field if a form wasn't saved. Every other page removes the
+// draft, and the page of the form fills it in if the visitor signed in between.
 const draft = JSON.parse(sessionStorage.getItem(draftKey));
 if (draft && $("[name=unsaved]")) {
   const back = $("[name=back]");

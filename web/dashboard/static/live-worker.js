@@ -1,9 +1,8 @@
-// The stream of all live pages of a browser. A browser opens at most six
-// connections to a server without HTTP/2, so tabs with a stream each would soon
-// leave none for the pages.
+// All live pages of a browser share one event stream. A browser opens at most six connections
+// to a server without HTTP/2: with a stream for each tab, none would be left for the pages.
 "use strict";
 
-const silence = 7_000; // milliseconds, less than that of live.js; the server speaks every 4 seconds
+const silence = 7_000; // milliseconds, less than in live.js; the server sends an event every 4 seconds
 const ports = new Set();
 let source, heardAt = 0, newest;
 
@@ -28,13 +27,13 @@ function open(address) {
   const opened = source = new EventSource(address);
   heardAt = Date.now();
   newest = undefined;
-  const tell = (name, data) => {
+  const post = (name, data) => {
     if (opened !== source) return;
     heardAt = Date.now();
     for (const port of ports) port.postMessage({ name, data });
   };
-  opened.addEventListener("alive", () => tell("alive"));
-  opened.addEventListener("changed", (event) => { newest = event.data; tell("changed", newest); });
-  opened.addEventListener("ended", () => { opened.close(); tell("ended"); });
-  opened.addEventListener("error", () => { opened.close(); tell("error"); });
+  opened.addEventListener("alive", () => post("alive"));
+  opened.addEventListener("changed", (event) => { newest = event.data; post("changed", newest); });
+  opened.addEventListener("ended", () => { opened.close(); post("ended"); });
+  opened.addEventListener("error", () => { opened.close(); post("error"); });
 }

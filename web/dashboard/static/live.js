@@ -1,34 +1,33 @@
-// Live pages. follow keeps the stream of the server's events open, and says across
-// the page since when there is no connection. A live page of the dashboard asks
-// for itself anew when something has changed; the counter screen has events of its
-// own.
+// Live pages. follow keeps the event stream open, and shows a bar that says since when there is
+// no connection. A live page of the dashboard requests itself again when something has
+// changed; the counter screen has events of its own.
 "use strict";
 
 const $ = (selector, from = document) => from.querySelector(selector);
 const $$ = (selector, from = document) => [...from.querySelectorAll(selector)];
 
-// Browsers of 2021 and 2022, on devices that get no newer one, have none of
-// AbortSignal.timeout, requestSubmit and, some, showModal: these two stand for the first
-// two. before is the signal of a request that may take a time in milliseconds.
+// Browsers of 2021 and 2022, on devices without newer ones, lack AbortSignal.timeout and
+// requestSubmit, and some lack showModal: before and submit replace the first two. before is
+// the signal that ends a request after a time in milliseconds.
 function before(time) {
   const controller = new AbortController();
   setTimeout(() => controller.abort(), time);
   return controller.signal;
 }
 
-// submit sends a form as a click on the button does.
+// submit sends a form like a click on its button.
 function submit(form, button) {
   if (form.requestSubmit) form.requestSubmit(button);
   else (button ?? $("[type=submit]", form)).click();
 }
 
-// Times in milliseconds. The server speaks every 4 seconds.
-const silence = 7_500; // after it a connection counts as dead
-const patience = 4_000; // for the server to answer whether it is back
+// Times are in milliseconds. The server sends an event every 4 seconds.
+const silence = 7_500; // after such a time without an event the connection counts as dead
+const patience = 4_000; // the timeout of ask
 
-// follow listens to the events of the stream at address. listen has a function for
-// each name. An event's id becomes the parameter since of the address, with which
-// a new connection goes on.
+// follow handles the events of the stream at address. listen has a function for each event
+// name. The id of an event becomes the parameter since of the address, so that a new
+// connection continues after it.
 function follow(address, listen) {
   const url = new URL(address, location.href);
   let source, watchdog, retry, heardAt = Date.now();
@@ -64,9 +63,9 @@ function follow(address, listen) {
     retry = setTimeout(ask, wait * (0.7 + 0.3 * Math.random()));
   }
 
-  // ask finds out whether the server is back. Where the page isn't to be had any
-  // more, the server's own words about that take its place. Where a proxy answers for a
-  // server that is away, the new connection fails.
+  // ask finds out whether the server can be reached again. If the visitor can't get this page
+  // any more, ask reloads it, so that the server says why. If only a proxy answers, the new
+  // connection fails.
   async function ask() {
     clearTimeout(retry);
     try {
@@ -81,13 +80,12 @@ function follow(address, listen) {
   addEventListener("online", ask);
   addEventListener("pagehide", () => source.close());
   addEventListener("pageshow", (event) => { if (event.persisted) ask(); });
-  // The watchdog of a page in the background or on a device that slept may be late.
+  // In the background, or while the device sleeps, the watchdog may run late.
   document.addEventListener("visibilitychange", () => { if (!document.hidden && Date.now() - heardAt > silence) ask(); });
   connect();
 }
 
-// SharedStream is the stream of all live pages of this browser, in the form of an
-// EventSource.
+// SharedStream is the shared stream of live-worker.js, with the interface of an EventSource.
 class SharedStream extends EventTarget {
   constructor(url) {
     super();
@@ -101,12 +99,12 @@ class SharedStream extends EventTarget {
   }
 }
 
-// What a proxy answers by itself has no such header, and says nothing of the page.
+// Only the server's answers have this header. An answer of a proxy says nothing about the page.
 const own = (page) => page.headers.has("X-Request-Id");
 const gone = (page) => own(page) && (page.redirected || [401, 403, 404].includes(page.status));
 
-// connected shows the bar, or hides it where since is 0. The time is announced
-// once, the age goes on.
+// connected shows the bar, or hides it if since is 0. Screen readers announce the time once;
+// the age is updated every second.
 let offlineSince = 0;
 function connected(since) {
   document.body.classList.toggle("is-live", !since);
@@ -134,8 +132,8 @@ function ago(age) {
   return new Intl.RelativeTimeFormat(document.documentElement.lang).format(-Math.floor(n), unit);
 }
 
-// The rest is for the live pages of the dashboard. refresh loads the page anew, at
-// once, but not more often than once a second; in the background every 5 seconds.
+// The rest is for the live pages of the dashboard. refresh loads the page again at once, but
+// not more than once a second, or in the background once in 5 seconds.
 let loading, loadedAt = Date.now() - 1000;
 function refresh() {
   loading ??= setTimeout(load, loadedAt + (document.hidden ? 5000 : 1000) - Date.now());
@@ -155,10 +153,10 @@ async function load() {
   }
 }
 
-// show puts what differs in a newer page into this one. Rows don't move under
-// the pointer, under the reader's eyes or while some are ticked: new ones wait until they are asked for,
-// while those that are there go on changing.
-let shown = document.body.dataset.live; // what the page was made with
+// show replaces the parts of this page that differ in a newer page. Rows don't move while the
+// pointer or the focus is on them, while some are ticked or while the page is scrolled down:
+// then new rows wait for a click, and only the rows that are shown are updated.
+let shown = document.body.dataset.live; // the position of this page
 const known = new Set($$("[data-rows] tr").map((row) => row.id));
 const isNew = (row) => row.id && !row.matches(".day") && !known.has(row.id);
 async function show(page) {
@@ -183,7 +181,7 @@ async function show(page) {
   document.dispatchEvent(new Event("refreshed"));
 }
 
-let askedFor = false; // somebody asked for the rows that wait
+let askedFor = false; // the visitor asked for the rows that wait
 const isRead = (rows) => rows.matches(":hover") || $(":checked", rows) || rows.contains(document.activeElement) || rows.getBoundingClientRect().top < 0;
 
 // arrived marks new rows, announces the newest payment, and counts payments in the
@@ -209,13 +207,13 @@ document.addEventListener("visibilitychange", () => {
 });
 
 if (document.body.dataset.live) {
-  // What somebody has opened stays open, and a mark stays until it has faded.
+  // Elements that the visitor has opened stay open, and a mark stays until it has faded.
   document.addEventListener("htmx:before:morph:attr", (event) => {
     const name = event.detail.attrName;
     if (name === "open" || name === "class" && event.target.classList.contains("new")) event.preventDefault();
   });
   $("[data-held]").addEventListener("click", () => { scrollTo({ top: 0 }); document.activeElement?.blur(); askedFor = true; refresh(); });
   document.addEventListener("mouseout", (event) => { if (!$("[data-held]").hidden && event.target.closest("[data-rows]")) refresh(); });
-  // Some things change without a new row: ages, a webhook that is switched off.
+  // Once a minute the page is refreshed without an event: ages change without a new row.
   follow("/live", { changed: (event) => { if (event.data !== shown) refresh(); }, alive: () => { if (Date.now() - loadedAt > 60_000) refresh(); } });
 }

@@ -1,5 +1,5 @@
-// Passkeys: the browser asks for a fingerprint, face or PIN, and signs what the server
-// has asked. A form with data-passkey names where to ask; what the browser signs goes
+// Passkeys: the browser asks for a fingerprint, face or PIN, and signs the challenge of the
+// server. A form with data-passkey has the address of the challenge; the signature is sent
 // with the form. Without this file the form stays hidden, and the page says why.
 "use strict";
 
@@ -15,7 +15,7 @@
     return navigator.credentials.create({ publicKey: { ...options, excludeCredentials: decodeIDs(options.excludeCredentials) } });
   };
 
-  // answer is the JSON of a credential. Not every browser can make it by itself.
+  // answer is the JSON of a credential, which not every browser can make.
   const answer = ({ id, rawId, type, response: from }) => {
     const response = {};
     for (const part of ["clientDataJSON", "attestationObject", "authenticatorData", "signature", "userHandle"]) {
@@ -43,7 +43,7 @@
       if (response.ok && !response.redirected) {
         form.elements.answer.value = answer(await ask(await response.json()));
         submit(form, event.submitter);
-        form.elements.answer.value = ""; // of a challenge that counts once
+        form.elements.answer.value = ""; // its challenge counts once
         return;
       }
     } catch (error) {

@@ -1,6 +1,6 @@
 // Web Push: the browser asks its user, and subscribes at the push service of its maker. The
-// form with data-push has the key of the server; where the messages go then, goes with the
-// form. Where there is no Web Push, the form stays hidden and the page says why.
+// form with data-push has the key of the server; the address of the subscription is sent with
+// the form. Without Web Push the form stays hidden and the page says why.
 "use strict";
 
 {
@@ -20,7 +20,7 @@
     try {
       return await pushManager.subscribe(options);
     } catch (error) {
-      const other = await pushManager.getSubscription(); // under another key of the server
+      const other = await pushManager.getSubscription(); // made with another key of the server
       if (!other) throw error;
       await other.unsubscribe();
       return pushManager.subscribe(options);

@@ -1,5 +1,5 @@
-// Keys: / searches, g and a letter goes to a page, j and k go through the rows, and
-// ? shows them all. Whoever speaks to the computer can switch them off there.
+// Keys: / searches, g and a letter opens a page, j and k move through the rows, and ? shows
+// all keys. There, users of voice control can switch the keys off.
 "use strict";
 
 const places = { o: "/", t: "/transactions", b: "/banks", w: "/webhooks", d: "/deliveries", s: "/inbound" };
@@ -10,7 +10,7 @@ for (const button of $$('[data-dialog="#shortcuts"]')) button.hidden = !shortcut
 wanted.checked = localStorage.getItem("shortcuts") !== "off";
 wanted.addEventListener("change", () => localStorage.setItem("shortcuts", wanted.checked ? "on" : "off"));
 
-// step focuses the link of the next row, or of the one before.
+// step focuses the link of the next row, or of the previous row.
 function step(by) {
   const links = $$("main tbody tr:not(.day)").map((row) => $("a.row", row) ?? $("a", row)).filter(Boolean);
   const at = links.findIndex((link) => link.closest("tr").contains(document.activeElement));

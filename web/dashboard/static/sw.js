@@ -1,4 +1,5 @@
-// Shows the messages that the server pushes, and opens their pages. It keeps no pages.
+// The service worker shows the messages that the server pushes, and opens their pages. It
+// caches nothing.
 "use strict";
 
 self.addEventListener("push", (event) => {

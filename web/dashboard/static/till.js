@@ -1,4 +1,4 @@
-// The till: keys for digits, and the bill as it changes. counter.js tells of the money.
+// The till: the keypad, and updates of the bill. counter.js shows the money.
 "use strict";
 
 const keypad = $("[data-keypad]");
@@ -12,7 +12,7 @@ if (keypad) {
     amount.value = group(digits());
   };
   amount.addEventListener("input", () => press(""));
-  // A keyboard works wherever the focus is, and Enter makes the code.
+  // A keyboard also works while a key of the keypad has the focus, and Enter sends the form.
   keypad.addEventListener("keydown", (event) => {
     const key = event.target.closest("[data-key]");
     if (!key || !/^(\d|Enter|Backspace)$/.test(event.key)) return;
@@ -33,7 +33,7 @@ document.addEventListener("bills", ({ detail }) => {
   if ($(".offer", list)) list.closest("details").open = true;
 });
 
-// What differs in the bill takes the place of what was shown.
+// The event bill replaces the bill that the page shows.
 document.addEventListener("bill", ({ detail }) => {
   const panel = $("[data-panel]");
   if ($("[data-bill]", panel)) panel.innerHTML = detail;

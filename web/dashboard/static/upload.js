@@ -1,5 +1,5 @@
-// A form with a file shows how much of it has arrived. Without this file the browser
-// sends the form, and shows nothing until the answer is there.
+// A form with a file shows how much of the file was sent. Without this script the browser
+// sends the form, and shows nothing until the answer comes.
 "use strict";
 
 document.addEventListener("submit", (event) => {
@@ -27,7 +27,7 @@ document.addEventListener("submit", (event) => {
     bar.max = total;
     bar.value = loaded;
     if (loaded === total) {
-      bar.removeAttribute("value"); // how long reading takes isn't known
+      bar.removeAttribute("value"); // the server doesn't say how far it has read
       words.textContent = reading + "…";
     }
   };
