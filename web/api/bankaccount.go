@@ -35,7 +35,7 @@ func (s *Server) listBankAccounts(q *Request) error {
 		"bank_accounts", app.Text{EN: "Bank accounts.", VI: "Danh sách tài khoản ngân hàng."})
 }
 
-// linkBankAccount links a bank account. What waited for it is recorded with it.
+// linkBankAccount links a bank account. If asked, it also records the items that waited for it.
 func (s *Server) linkBankAccount(q *Request) error {
 	f, err := q.fields("bank", "account_number", "account_name", "pending", "notify", "receiving_numbers", "content_prefix")
 	if err != nil {
@@ -60,7 +60,8 @@ func (s *Server) linkBankAccount(q *Request) error {
 		member{"more", r.More}, member{"deliveries", r.Deliveries})
 }
 
-// receiving reads how customers pay a bank account; what isn't given is as before.
+// receiving reads the receiving numbers and the content prefix of a bank account. A field that
+// isn't given keeps its value in r.
 func (f *fields) receiving(r app.BankAccountReceiving) app.BankAccountReceiving {
 	if prefix := f.optional("content_prefix"); prefix != nil {
 		r.ContentPrefix = *prefix
@@ -82,7 +83,7 @@ func (f *fields) receiving(r app.BankAccountReceiving) app.BankAccountReceiving 
 	return r
 }
 
-// updateBankAccount corrects the holder's name, and changes how customers pay a bank account.
+// updateBankAccount changes the holder's name, the receiving numbers and the content prefix.
 func (s *Server) updateBankAccount(q *Request) error {
 	b, f, err := found(q, s.service.Ledger.BankAccount, "account_name", "receiving_numbers", "content_prefix")
 	if err != nil {
@@ -138,7 +139,7 @@ func (s *Server) bankAccountQR(q *Request) error {
 	return q.qr(member{"bank_account_id", b.ID}, transfer, text)
 }
 
-// qr answers with the VietQR code of a transfer to a thing.
+// qr answers with the VietQR code of a transfer; of is the thing that the transfer is for.
 func (q *Request) qr(of member, transfer vietqr.Transfer, text string) error {
 	code, err := vietqr.Code(text)
 	return q.ok(err, "The VietQR code.", "Mã VietQR.", of, member{"amount", OrNull(transfer.Amount)},

@@ -13,7 +13,7 @@ import (
 type CodePatternJSON struct {
 	ID        int64                `json:"id"`
 	Prefix    string               `json:"prefix"`
-	MinLength int                  `json:"min_length"` // of what follows the prefix
+	MinLength int                  `json:"min_length"` // of the part after the prefix
 	MaxLength int                  `json:"max_length"`
 	Alphabet  paymentcode.Alphabet `json:"alphabet"`
 	CreatedAt string               `json:"created_at"`

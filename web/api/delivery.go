@@ -27,7 +27,7 @@ type HistoryJSON struct {
 	Amount        int64                `json:"amount"`
 	Date          string               `json:"date"`
 	DeliveryID    string               `json:"delivery_id"`
-	MessageID     string               `json:"message_id"` // webhook-id
+	MessageID     string               `json:"message_id"` // the header webhook-id
 	Attempt       int                  `json:"attempt"`
 	DurationMS    int64                `json:"duration_ms"`
 	Error         *delivery.ErrorClass `json:"error"`
@@ -72,15 +72,15 @@ func paginate(p app.Page, total int64) pagination {
 	return pagination{p.Number, p.Size, total, p.LastPage(total)}
 }
 
-// listPage reads the page of a list that is never long: the zero value, which is all of
-// it, where neither page nor per_page is given.
+// listPage reads the page of a short list: the zero value, which is the whole list, if neither
+// page nor per_page is given.
 func listPage(q *Request) (app.Page, error) {
 	p := wire.ParamsOf(q.Request, nil)
 	page := p.ListPage(app.MaxPageSize)
 	return page, p.Bad.Err()
 }
 
-// listed answers with a page of a list that is read whole.
+// listed answers with a page of a list, which it reads as a whole.
 func listed[T, J any](
 	q *Request, read func(ctx context.Context, account int64) ([]T, error), encode func(T) J, key string, message app.Text,
 ) error {
@@ -145,8 +145,8 @@ func (s *Server) sendNow(q *Request) error {
 		member{"delivery_id", strconv.FormatInt(id, 10)})
 }
 
-// replay resends every failed delivery of a webhook, of all time or of a
-// window of creation.
+// replay resends every failed delivery of a webhook, or those that were created from one time
+// to another.
 func (s *Server) replay(q *Request) error {
 	hook, f, err := found(q, s.service.Deliveries.Webhook, "from", "to")
 	if err != nil {

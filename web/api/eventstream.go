@@ -16,27 +16,27 @@ import (
 	"baoco/web/wire"
 )
 
-// The transactions of an account as server-sent events, for programs that want each
-// once, in order, and have no broker. A reader who was away says which transaction was
-// its last, and gets all after it, a few at a time: between two readings of the file
-// nothing of it is held, however slow the reader is.
+// The transactions of an account as server-sent events, for programs without a broker that
+// want each transaction once, in order. A reader that connects again sends the id of its last
+// transaction, and gets all transactions after it, a few at a time. Between two reads the
+// server holds nothing of the file, however slow the reader is.
 
-// eventStreamPath is the one address of the API whose answer lasts.
+// eventStreamPath is the only address of the API whose answer stays open.
 const eventStreamPath = "/api/v1/transactions/stream"
 
 const (
 	maxEventStreams          = 1000 // in all
 	maxEventStreamsOfAccount = 200
-	maxEventStreamsOfClient  = 100 // an address
+	maxEventStreamsOfClient  = 100 // a client address
 	maxEventStreamsOfKey     = 50
 
 	eventsRead  = 50               // transactions at a time
-	eventsLook  = time.Second      // between two looks for what another process has recorded, for all streams together
-	quietWait   = time.Minute      // at most, before a stream looks by itself
-	eventsRetry = time.Second      // before a failed reading is tried again
-	eventsPause = time.Millisecond // after a reading, for each stream that is open: together they read a thousand times a second
-	leastPause  = 20 * eventsPause // also where few are open
-	readerRetry = 2 * time.Second  // before a reader whose connection broke connects anew
+	eventsPoll  = time.Second      // how often the newest ids are read, for all event streams together
+	quietWait   = time.Minute      // the longest wait before an event stream checks for new rows by itself
+	eventsRetry = time.Second      // the wait before a failed read is tried again
+	eventsPause = time.Millisecond // the pause after a read, times the open event streams: together 1,000 reads a second at most
+	leastPause  = 20 * eventsPause // the pause if few event streams are open
+	readerRetry = 2 * time.Second  // the wait of a reader before it connects again
 
 	heartbeat = ": the connection is alive\n\n" // a comment, which readers skip
 	eventBeat = 15 * time.Second                // between two heartbeats
@@ -54,8 +54,7 @@ func (s *Server) eventStreamBounds(q *Request) []wire.Bound {
 	}
 }
 
-// errTooManyEventStreams refuses a stream beyond a bound. It is logged where it is
-// counted.
+// errTooManyEventStreams refuses an event stream beyond a bound. wire.Lasting logs it.
 var errTooManyEventStreams = app.Refused(app.CodeUnavailable, app.Text{
 	EN: "Too many event streams are open. Close some of them and try again.",
 	VI: "Đang mở quá nhiều luồng sự kiện. Hãy đóng bớt rồi thử lại.",
@@ -65,12 +64,12 @@ type eventStream struct {
 	*wire.EventStream
 	server *Server
 	q      *Request
-	of     stream.Stream // whose transactions it sends
-	passed int64         // transactions up to this id are sent, or don't belong to the stream
-	begin  int64         // the reader has transactions after this id,
-	has    int64         // up to this one
-	told   int64         // removals up to this number are told, or aren't of what the reader has
-	failed bool          // the last reading failed
+	of     stream.Stream // the filter of its transactions
+	passed int64         // transactions up to this id are sent, or don't match
+	// The reader may have the transactions after begin up to has.
+	begin, has int64
+	removals   int64 // removals up to this number are sent, or aren't of transactions of the reader
+	failed     bool  // the last read failed
 }
 
 func (s *Server) streamTransactions(q *Request) error {
@@ -84,7 +83,7 @@ func (s *Server) streamTransactions(q *Request) error {
 	if err := p.Bad.Err(); err != nil {
 		return err
 	}
-	newest, told, err := s.startOfEvents(q, f, since)
+	newest, startID, err := s.startOfEvents(q, f, since)
 	if err != nil {
 		return err
 	}
@@ -95,24 +94,24 @@ func (s *Server) streamTransactions(q *Request) error {
 	defer s.eventStreams.Give(bounds)
 	s.newest.Subscribe()
 	defer s.newest.Unsubscribe()
-	e := eventStream{server: s, q: q, passed: newest.TransactionID, told: newest.Removals,
+	e := eventStream{server: s, q: q, passed: newest.TransactionID, removals: newest.Removals,
 		of: stream.Stream{AccountID: q.account(), BankAccountID: f.BankAccountID, Type: cmp.Or(delivery.WebhookType(f.Type), delivery.WebhookAll),
 			CodePrefix: codePrefix}}
 	e.begin, e.has = e.passed, e.passed
-	if since != nil { // it is told what was removed while it was away
-		e.begin, e.has, e.told = 0, *since, 0
+	if since != nil { // it gets the removals of the time without a connection
+		e.begin, e.has, e.removals = 0, *since, 0
 	}
 	e.EventStream = wire.OpenEventStream(q.writer, q.Request, s.closing, e.allowed, eventBeat)
 	defer e.Close()
 	if q.Method != http.MethodHead {
-		e.run(told)
+		e.run(startID)
 	}
 	return nil
 }
 
-// lastEvent is the id of the last transaction that a reader has; nil where it wants
-// what is recorded from now on. A reader whose connection broke asks at the same
-// address as before, so the header counts more than the address.
+// lastEvent is the id of the last transaction that a reader has; nil: it wants the
+// transactions that are recorded from now on. The header goes before the address, since a
+// reader whose connection broke uses the same address again.
 func lastEvent(q *Request, p *wire.Params) (since *int64) {
 	if text := p.Values.Get("since_id"); text != "" {
 		since = new(readSinceID("since_id", text, &p.Bad))
@@ -123,13 +122,13 @@ func lastEvent(q *Request, p *wire.Params) (since *int64) {
 	return since
 }
 
-// startOfEvents finds where a stream begins: after newest. told is what the reader is
-// told of that, so that it comes back there if its connection breaks before the first
-// event: the id of one of its own transactions, since ids count those of all accounts.
+// startOfEvents finds where an event stream begins: after newest. The reader gets startID
+// before the first event, so that it can begin there again if its connection breaks. It is the
+// id of one of its own transactions, since ids count the transactions of all accounts.
 //
-// An id that isn't given yet, as after the restore of an old backup, begins with what
-// is recorded from now on.
-func (s *Server) startOfEvents(q *Request, f app.TransactionFilter, since *int64) (newest delivery.NewestIDs, told int64, err error) {
+// If no transaction has the id since yet, as after the restore of an old backup, the stream
+// begins with the transactions that are recorded from now on.
+func (s *Server) startOfEvents(q *Request, f app.TransactionFilter, since *int64) (newest delivery.NewestIDs, startID int64, err error) {
 	ctx, cancel := context.WithTimeout(q.Context(), wire.RequestTimeout)
 	defer cancel()
 	if newest, err = s.newestEvents(ctx); err != nil {
@@ -141,15 +140,15 @@ func (s *Server) startOfEvents(q *Request, f app.TransactionFilter, since *int64
 		return newest, 0, err
 	}
 	if len(last.Rows) > 0 {
-		told = last.Rows[0].ID
+		startID = last.Rows[0].ID
 	}
-	if since != nil && *since < told {
-		newest.TransactionID, told = *since, *since
+	if since != nil && *since < startID {
+		newest.TransactionID, startID = *since, *since
 	}
-	return newest, told, nil
+	return newest, startID, nil
 }
 
-// newestEvents are the ends of what event streams send.
+// newestEvents are the newest ids of the rows that event streams send.
 func (s *Server) newestEvents(ctx context.Context) (delivery.NewestIDs, error) {
 	newest, err := s.service.Deliveries.NewestIDs(ctx)
 	return delivery.NewestIDs{TransactionID: newest.TransactionID, Removals: newest.Removals}, err
@@ -164,22 +163,22 @@ func (e *eventStream) allowed() error {
 	return err
 }
 
-func (e *eventStream) run(told int64) {
-	start := "retry: " + strconv.FormatInt(readerRetry.Milliseconds(), 10) + "\nid: " + strconv.FormatInt(told, 10) + "\n" + heartbeat
+func (e *eventStream) run(startID int64) {
+	start := "retry: " + strconv.FormatInt(readerRetry.Milliseconds(), 10) + "\nid: " + strconv.FormatInt(startID, 10) + "\n" + heartbeat
 	if err := e.Send([]byte(start)); err != nil {
 		return
 	}
 	for {
 		newest, _, changed := e.server.newest.State()
 		wait := quietWait
-		if before := *e; newest.TransactionID > e.passed || newest.Removals > e.told {
+		if before := *e; newest.TransactionID > e.passed || newest.Removals > e.removals {
 			changed, wait = nil, e.pause()
 			switch err := e.sendNext(newest); {
 			case e.Broken:
 				return
 			case err != nil:
 				wait = eventsRetry
-			case before.passed < e.passed && e.passed < newest.TransactionID, before.told < e.told && e.told < newest.Removals:
+			case before.passed < e.passed && e.passed < newest.TransactionID, before.removals < e.removals && e.removals < newest.Removals:
 				wait = 0
 			}
 		}
@@ -189,16 +188,16 @@ func (e *eventStream) run(told int64) {
 	}
 }
 
-// pause is how long a stream that has sent all rests before it reads again, so that
-// many streams beside many calls of providers don't take the machine from both.
+// pause is how long an event stream waits after a read before it reads again, so that many
+// event streams leave time for the calls of providers.
 func (e *eventStream) pause() time.Duration {
 	return max(leastPause, time.Duration(e.server.eventStreams.Count(e.server.allEventStreams()))*eventsPause)
 }
 
 func (e *eventStream) beat() error { return e.Send([]byte(heartbeat)) }
 
-// sendNext sends which transactions were removed, and the next ones. It logs the first of
-// several errors of the storage.
+// sendNext sends the ids of transactions that were removed, and the next transactions. Of
+// several successive errors it logs the first.
 func (e *eventStream) sendNext(newest delivery.NewestIDs) error {
 	next, err := e.read(newest)
 	if err != nil && !e.failed && e.q.Context().Err() == nil && app.CodeOf(err) != app.CodeUnavailable {
@@ -220,28 +219,29 @@ func (e *eventStream) sendNext(newest delivery.NewestIDs) error {
 			return err
 		}
 	}
-	e.passed, e.has, e.told = next.passed, max(e.has, next.passed), next.told
+	e.passed, e.has, e.removals = next.passed, max(e.has, next.passed), next.removals
 	return nil
 }
 
 // removedJSON is the schema RemovedTransactions of openapi.yaml.
 func removedJSON(ids []int64) []byte {
 	texts := All(ids, func(id int64) string { return strconv.FormatInt(id, 10) })
-	b, _ := json.Marshal(map[string][]string{"removed": texts}) // texts can be encoded
+	b, _ := json.Marshal(map[string][]string{"removed": texts}) // strings can be encoded
 	return b
 }
 
 type nextEvents struct {
-	removed      []int64
-	list         []app.Transaction
-	passed, told int64
+	removed          []int64
+	list             []app.Transaction
+	passed, removals int64
 }
 
-// read reads what is next. One stream at a time does that, so that many which were away
-// leave the storage to others. The removals are read first: a transaction that is removed
-// between the two is in neither, or in the list and told the next time.
+// read reads the next events. Only one event stream at a time reads, so that many readers that
+// connect again leave the storage free for others. It reads the removals first: so a
+// transaction that is removed between the two reads is not in the list, or its removal comes
+// with the next read.
 func (e *eventStream) read(newest delivery.NewestIDs) (next nextEvents, err error) {
-	next.passed, next.told = e.passed, e.told
+	next.passed, next.removals = e.passed, e.removals
 	ctx, cancel := context.WithTimeout(e.q.Context(), wire.RequestTimeout)
 	defer cancel()
 	select {
@@ -250,13 +250,13 @@ func (e *eventStream) read(newest delivery.NewestIDs) (next nextEvents, err erro
 	case <-ctx.Done():
 		return next, app.Unavailable(ctx.Err())
 	}
-	if newest.Removals > e.told {
-		if next.removed, next.told, err = e.server.service.Streams.RemovedTransactions(ctx, e.of, e.told, e.has); err != nil {
+	if newest.Removals > e.removals {
+		if next.removed, next.removals, err = e.server.service.Streams.RemovedTransactions(ctx, e.of, e.removals, e.has); err != nil {
 			return next, err
 		}
 		next.removed = slices.DeleteFunc(next.removed, func(id int64) bool { return id <= e.begin })
-		if next.told == e.told { // what is newer is of other accounts
-			next.told = newest.Removals
+		if next.removals == e.removals { // the newer ones are of other accounts
+			next.removals = newest.Removals
 		}
 	}
 	next.list, next.passed, err = e.server.service.Streams.StreamTransactions(ctx, e.of, e.passed, eventsRead)

@@ -12,8 +12,8 @@ import (
 	"baoco/web/wire"
 )
 
-// fields reads the members of a request body and notes what is wrong with
-// them: unknown ones, ones that come twice, and those of the wrong type.
+// fields reads the members of a request body, and collects their faults: unknown members,
+// members that come twice, and members of a wrong type.
 type fields struct {
 	body  exactjson.Value
 	known []string
@@ -38,8 +38,8 @@ func (q *Request) fields(known ...string) (*fields, error) {
 	return f, nil
 }
 
-// asSent calls the fields of a refusal as the request does, where the rules have one
-// name for what a request may give as a list.
+// asSent names a fault of bank_account_id as bank_account_ids if the request has the list
+// instead, and so for other fields: the rules know only one name for both.
 func (f *fields) asSent(err error) error {
 	var e *app.Error
 	if !errors.As(err, &e) {
@@ -55,7 +55,7 @@ func (f *fields) asSent(err error) error {
 	return &named
 }
 
-// optional reads a string; nil where none is given, or null.
+// optional reads a string; nil: it is missing or null.
 func (f *fields) optional(name string) *string {
 	v := f.body.Get(name)
 	if v.Kind == exactjson.Null {
@@ -68,7 +68,7 @@ func (f *fields) optional(name string) *string {
 	return &v.Text
 }
 
-// given reads a string that may be missing; empty where it is.
+// given reads a string; empty: it is missing or null.
 func (f *fields) given(name string) string {
 	if s := f.optional(name); s != nil {
 		return *s
@@ -76,7 +76,7 @@ func (f *fields) given(name string) string {
 	return ""
 }
 
-// state reads true or false; nil where none is given, or null.
+// state reads true or false; nil: it is missing or null.
 func (f *fields) state(name string) *bool {
 	v := f.body.Get(name)
 	switch v.Kind {
@@ -89,7 +89,7 @@ func (f *fields) state(name string) *bool {
 	return nil
 }
 
-// truth is state where none is the same as false.
+// truth reads true or false; false: it is false, missing or null.
 func (f *fields) truth(name string) bool {
 	given := f.state(name)
 	return given != nil && *given
@@ -131,7 +131,7 @@ func (f *fields) required(name string) string {
 	return f.given(name)
 }
 
-// reference reads an id; 0 where there is none, or null.
+// reference reads an id; 0: it is missing or null.
 func (f *fields) reference(name string) int64 {
 	v := f.body.Get(name)
 	if v.Kind == exactjson.Null {
@@ -145,8 +145,8 @@ func (f *fields) reference(name string) int64 {
 	return id
 }
 
-// bankAccounts reads the bank accounts that something is limited to: bank_account_id,
-// or several in bank_account_ids; nil where there is neither.
+// bankAccounts reads the bank accounts of a limit: bank_account_id, or several in
+// bank_account_ids; nil: the body has neither.
 func (f *fields) bankAccounts() []int64 {
 	if !f.has("bank_account_ids") {
 		if id := f.reference("bank_account_id"); id != 0 {
@@ -191,7 +191,7 @@ func (f *fields) headers() (list []delivery.Header) {
 // has reports whether a field is given, and not null.
 func (f *fields) has(name string) bool { return f.body.Get(name).Kind != exactjson.Null }
 
-// whole reads a whole number from least to most; otherwise where none is given.
+// whole reads a whole number from least to most. It returns otherwise if none is given.
 func (f *fields) whole(name string, otherwise, least, most int, rule app.Text) int {
 	v := f.body.Get(name)
 	if v.Kind == exactjson.Null {

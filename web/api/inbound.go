@@ -13,8 +13,8 @@ import (
 	"baoco/web/wire"
 )
 
-// InboundEventJSON is an event of the inbound log. Its source is null where
-// somebody recorded it by hand.
+// InboundEventJSON is an event of the inbound log. Its source is null if somebody recorded it
+// by hand.
 type InboundEventJSON struct {
 	ID         int64             `json:"id"`
 	SourceID   *int64            `json:"source_id"`
@@ -28,8 +28,8 @@ type InboundEventJSON struct {
 	Conflicts  int               `json:"conflicts"`
 	Rejected   int               `json:"rejected"`
 	MayRepeat  int               `json:"may_be_repeat,omitempty"`
-	Open       int               `json:"open"`  // how many need attention
-	Items      []InboundItemJSON `json:"items"` // the first of those
+	Open       int               `json:"open"`  // how many items need attention
+	Items      []InboundItemJSON `json:"items"` // the first items that need attention
 }
 
 // InboundItemJSON is an element of an event that needs attention, or needed it.
@@ -38,16 +38,16 @@ type InboundItemJSON struct {
 	InboundNamedJSON
 }
 
-// InboundElementJSON is an element of an event, with the item that it is or
-// was, and the event in which another with its event id waits.
+// InboundElementJSON is an element of an event, with the id of its item, and the event with an
+// open item of the same event id.
 type InboundElementJSON struct {
 	InboundNamedJSON
 	ItemID  *int64 `json:"item_id"`
 	WaitsIn *int64 `json:"waits_in"`
 }
 
-// InboundNamedJSON is what an element says, and what became of it: null where
-// that isn't known. Bank, type and amount are null where they couldn't be read.
+// InboundNamedJSON is the fields of an element, and its state: null if that isn't known. Bank,
+// type and amount are null if they couldn't be read.
 type InboundNamedJSON struct {
 	Position          int              `json:"position"`
 	State             *inbound.Outcome `json:"state"`
@@ -67,13 +67,13 @@ type InboundNamedJSON struct {
 	DateFlagged       bool             `json:"date_flagged"`
 }
 
-// InboundEventBodyJSON is an event with all its items, what it said, and its
-// body as it came: a text where it is one, base64 of its bytes where it isn't.
+// InboundEventBodyJSON is an event with all its items, its elements, and its body: as text, or
+// as base64 if the body isn't text.
 type InboundEventBodyJSON struct {
 	InboundEventJSON
 	Elements     []InboundElementJSON `json:"elements"`
-	ElementCount int                  `json:"element_count"` // those not listed too
-	Nothing      *string              `json:"nothing"`       // what it is without elements, in the reader's language
+	ElementCount int                  `json:"element_count"` // including the elements that aren't listed
+	Nothing      *string              `json:"nothing"`       // why the event has no elements, in the reader's language
 	Body         *string              `json:"body"`
 	BodyBase64   *string              `json:"body_base64"`
 }
@@ -106,7 +106,7 @@ func encodeNamed(e inbound.Item, zone *time.Location, lang app.Lang) InboundName
 	return named
 }
 
-// EncodeInboundBody writes e whole.
+// EncodeInboundBody writes e with its items, its elements and its body.
 func EncodeInboundBody(e inbound.Event, zone *time.Location, lang app.Lang) InboundEventBodyJSON {
 	encoded := InboundEventBodyJSON{
 		InboundEventJSON: EncodeInboundEvent(e, zone, lang), Elements: make([]InboundElementJSON, len(e.Elements)), ElementCount: e.ElementCount,
@@ -194,7 +194,7 @@ func EncodeInboundCounts(r inbound.Recording) InboundCountsJSON {
 	return InboundCountsJSON{r.Recorded, r.Duplicates, r.Unassigned, r.Conflicts, r.Rejected, r.MayBeRepeats}
 }
 
-// settleInbound takes what a person says of an item that may be a repeat.
+// settleInbound stores a person's decision about an item that may be a repeat.
 func (s *Server) settleInbound(q *Request) error {
 	e, f, err := found(q, s.service.Inbound.InboundEvent, "item_id", "transaction_id", "repeat")
 	if err != nil {
@@ -246,10 +246,10 @@ type InboundLinkJSON struct {
 	Duplicates     int             `json:"duplicates"`
 	TransactionIDs []string        `json:"transaction_ids"`
 	Waiting        int             `json:"waiting_recorded"` // of other events
-	More           bool            `json:"more"`             // the rest is being recorded
+	More           bool            `json:"more"`             // the rest is recorded in the background
 	Open           int             `json:"open"`
 	Deliveries     int             `json:"deliveries"`
-	Linked         bool            `json:"linked"` // by this
+	Linked         bool            `json:"linked"` // the bank account was linked by this request
 	BankAccount    BankAccountJSON `json:"bank_account"`
 }
 

@@ -8,9 +8,9 @@ import (
 	"baoco/app/provider"
 )
 
-// The description of all that is served under /api and beside it for machines.
-// Tests hold every answer against it. "go test ./web/api -run TestOpenAPIJSON -update"
-// makes the JSON of the YAML.
+// The description of the management API and of the other addresses for programs. Tests check
+// every answer against it. "go test ./web/api -run TestOpenAPIJSON -update" makes the JSON of
+// the YAML.
 var (
 	//go:embed openapi.yaml
 	openAPI string
@@ -18,15 +18,15 @@ var (
 	openAPIJSON string
 )
 
-// OpenAPI is the description of the HTTP interface of a version, with the kinds
-// of sources that there are: an OpenAPI 3.1 document in YAML.
+// OpenAPI is the description of the HTTP interface of a version, with all kinds of sources: an
+// OpenAPI 3.1 document in YAML.
 func OpenAPI(version string) []byte { return filled(openAPI, version) }
 
 // OpenAPIJSON is the document of OpenAPI in JSON, with its members in the same
 // order.
 func OpenAPIJSON(version string) []byte { return filled(openAPIJSON, version) }
 
-// filled puts JSON strings, which are some of YAML too, into the document.
+// filled puts JSON strings, which are also valid YAML, into the document.
 func filled(document, version string) []byte {
 	var kinds []string
 	for _, kind := range provider.Kinds {

@@ -28,8 +28,8 @@ type PaymentRequestJSON struct {
 	Bank           string            `json:"bank"`
 	AccountNumber  string            `json:"account_number"`
 	AccountName    string            `json:"account_name"`
-	PayTo          string            `json:"receiving_number,omitempty"` // none: account_number
-	Content        string            `json:"content,omitempty"`          // none: code
+	PayTo          string            `json:"receiving_number,omitempty"` // missing: account_number
+	Content        string            `json:"content,omitempty"`          // missing: code
 	URLPath        string            `json:"url_path"`                   // of its page
 	ReturnURL      *string           `json:"return_url"`
 	CreatedAt      string            `json:"created_at"`
@@ -38,7 +38,7 @@ type PaymentRequestJSON struct {
 	CancelledAt    *string           `json:"cancelled_at"`
 }
 
-// EncodePaymentRequest writes r as it is at now, with its times in zone.
+// EncodePaymentRequest writes r with its status at now and its times in zone.
 func EncodePaymentRequest(r payment.Request, zone *time.Location, now time.Time) PaymentRequestJSON {
 	payTo, content := r.AccountNumber(), ""
 	if payTo == r.BankAccount.AccountNumber {
@@ -94,7 +94,7 @@ type UnmatchedJSON struct {
 	Likely []PaymentRequestJSON `json:"likely"` // requests that it may be for, the likeliest first
 }
 
-// EncodeUnmatched writes t as it is at now, with its times in zone.
+// EncodeUnmatched writes t with the status of its requests at now and its times in zone.
 func EncodeUnmatched(t payment.UnmatchedTransaction, zone *time.Location, now time.Time) UnmatchedJSON {
 	likely := All(t.Likely, func(r payment.Request) PaymentRequestJSON { return EncodePaymentRequest(r, zone, now) })
 	return UnmatchedJSON{EncodeTransaction(t.Transaction, zone), likely}
@@ -157,8 +157,8 @@ func (s *Server) createPaymentRequest(q *Request) error {
 		member{"payment_request", EncodePaymentRequest(r, s.zone, q.now)})
 }
 
-// amount reads an amount in VND, a number or a text as programs write it; 0 where it is
-// none.
+// amount reads an amount in VND, a number or a text as programs write it; 0: it is missing or
+// wrong.
 func (f *fields) amount(name string) int64 {
 	v := f.body.Get(name)
 	read, rule := app.ParseAmount, app.AmountRule

@@ -24,7 +24,7 @@ func (s *Server) report(q *Request) error {
 	return q.ok(nil, "Report of a period.", "Báo cáo theo kỳ.", member{"report", EncodeReport(r)})
 }
 
-// ReportJSON is a report. What there is nothing of is left out.
+// ReportJSON is a report, without the parts that are empty.
 type ReportJSON struct {
 	From   string           `json:"from"`
 	To     string           `json:"to"`
@@ -57,7 +57,7 @@ type reportPeriodJSON struct {
 	reportSumsJSON
 }
 
-// EncodeReport writes a report as the API does.
+// EncodeReport writes a report.
 func EncodeReport(r *book.Report) ReportJSON {
 	sums := func(s book.Sums) reportSumsJSON {
 		j := reportSumsJSON{InCount: s.In.Count, InTotal: s.In.Total, OutCount: s.Out.Count, OutTotal: s.Out.Total, Net: s.Net()}

@@ -24,15 +24,15 @@ type Request struct {
 	writer   http.ResponseWriter
 	endpoint string // the route's method and path
 	key      access.APIKey
-	body     exactjson.Value // null where none was sent
+	body     exactjson.Value // null: none was sent
 	raw      []byte
 	now      time.Time
 }
 
 func (q *Request) account() int64 { return q.key.AccountID }
 
-// management wraps a route of the management API: authentication, limit,
-// scope, body, handler, in this order.
+// management makes the handler of a route: authentication, limit, scope, body and the route's
+// handler, in this order.
 func (s *Server) management(rt route) http.HandlerFunc {
 	limit := s.perClass[rt.limit]
 	name := rt.method + " " + rt.path
@@ -80,8 +80,8 @@ func (s *Server) authenticate(r *http.Request, now time.Time) (access.APIKey, er
 	return s.service.Access.Authenticate(ctx, wire.Bearer(r.Header), now)
 }
 
-// readBody reads the JSON of a request, refusing in the order 413, 415, 400.
-// What kind of value it is, the handler looks at.
+// readBody reads the JSON of a request, and refuses in the order 413, 415, 400. The handler
+// checks the kind of value.
 func (q *Request) readBody(rule bodyRule) error {
 	if rule == noBody {
 		return nil
@@ -118,8 +118,8 @@ func checkMediaType(h http.Header) error {
 }
 
 // idempotencyKey is the Idempotency-Key of a request. It counts for one API key and one
-// endpoint. The digest of the body is made with the API key, since a body may hold a
-// secret that nobody is to guess from the digest.
+// endpoint. The digest of the body is keyed with the API key, since a body may hold a
+// secret that nobody may guess from the digest.
 func (q *Request) idempotencyKey() (app.IdempotencyKey, error) {
 	key := q.Header.Get("Idempotency-Key")
 	if key == "" {
@@ -137,8 +137,8 @@ func (q *Request) idempotencyKey() (app.IdempotencyKey, error) {
 	}, nil
 }
 
-// found gives the thing that the path names and the fields of the body. An unknown id is
-// refused before wrong fields are.
+// found returns the thing that the path names, and the fields of the body. It refuses an
+// unknown id before wrong fields.
 func found[T any](
 	q *Request, read func(ctx context.Context, account, id int64) (T, error), known ...string,
 ) (thing T, f *fields, err error) {
@@ -149,7 +149,7 @@ func found[T any](
 	return thing, f, err
 }
 
-// pathID is the id in the path; noID where that isn't one in its canonical decimal form.
+// pathID is the id in the path; noID if the path has no canonical decimal id.
 func (q *Request) pathID() int64 {
 	if id, found := wire.ParseID(q.PathValue("id")); found {
 		return id
@@ -157,5 +157,5 @@ func (q *Request) pathID() int64 {
 	return noID
 }
 
-// noID is the id of nothing. It isn't 0, which is no condition in filters.
+// noID is an id that nothing has. It isn't 0, which means no condition in filters.
 const noID = -1

@@ -1,6 +1,6 @@
-// Package api is the management API: its table of routes, its handlers, and what
-// is printed as JSON, by the command line too. openapi.yaml describes it:
-// a type named JSON is a schema there, and Encode writes one, with its times in a zone.
+// Package api is the management API: its table of routes, its handlers, and the types of its
+// JSON, which the command line prints too. openapi.yaml describes the API: a type whose name
+// ends in JSON is a schema there, and a function Encode… makes it, with times in a zone.
 package api
 
 import (
@@ -12,13 +12,13 @@ import (
 	"baoco/web/wire"
 )
 
-// Config is what a Server works with.
+// Config is what a Server needs.
 type Config struct {
 	Services     *services.All
-	Limit        int // the general limit of each key, requests a minute; 0: that of the interface
-	ListingLimit int // that of the two listings which the interface limits; 0: that of the interface
+	Limit        int // the general limit of each key, requests a minute; 0: defaultLimit
+	ListingLimit int // the limit of the two listings with a limit of their own; 0: defaultListingLimit
 	Version      string
-	Closing      <-chan struct{} // closed when the server stops: event streams end
+	Closing      <-chan struct{} // closed when the server stops; then event streams end
 }
 
 // Server answers the management API.
@@ -26,14 +26,14 @@ type Server struct {
 	*wire.Responder
 	service   *services.All
 	zone      *time.Location // of the times in answers
-	perClass  [2]int         // limits by class
+	perClass  [2]int         // limits, by limit of a route
 	limits    wire.Buckets[keyRoute]
-	userAgent string // of what is sent for a request
+	userAgent string // of calls that a request causes
 
 	closing      <-chan struct{}
 	eventStreams wire.Lasting
-	newest       *wire.Feed[delivery.NewestIDs] // of what event streams send
-	reading      chan struct{}                  // of one place, for the event stream that reads
+	newest       *wire.Feed[delivery.NewestIDs] // see newestEvents
+	reading      chan struct{}                  // has one place, for the event stream that reads
 }
 
 // New makes the server of the management API.
@@ -43,7 +43,7 @@ func New(responder *wire.Responder, c Config) *Server {
 		userAgent: delivery.UserAgent(c.Version), closing: c.Closing, reading: make(chan struct{}, 1),
 		perClass: [2]int{generalLimit: cmp.Or(c.Limit, defaultLimit), listingLimit: cmp.Or(c.ListingLimit, defaultListingLimit)},
 	}
-	s.newest = wire.NewFeed(s.newestEvents, eventsLook, c.Services.Inbound.Recorded, s.Log)
+	s.newest = wire.NewFeed(s.newestEvents, eventsPoll, c.Services.Inbound.Recorded, s.Log)
 	return s
 }
 
@@ -52,7 +52,7 @@ type keyRoute struct {
 	route  string
 }
 
-// Routes is the table as the mux takes it.
+// Routes are the routes of the table.
 func (s *Server) Routes() (list []wire.Route) {
 	for _, rt := range table {
 		route := wire.Route{Method: rt.method, Path: rt.path, Lasts: rt.path == eventStreamPath, Handler: s.management(rt)}
@@ -64,17 +64,17 @@ func (s *Server) Routes() (list []wire.Route) {
 	return list
 }
 
-// route is one line of the table.
+// route is one row of the table.
 type route struct {
 	method string
 	path   string
-	limit  int // of perClass
+	limit  int // generalLimit or listingLimit
 	access keys
 	body   bodyRule
 	handle func(s *Server, q *Request) error
 }
 
-// keys says which keys may call a route.
+// keys is the keys that may call a route.
 type keys byte
 
 const (
@@ -83,13 +83,13 @@ const (
 	listens             // any key
 )
 
-// Which limit holds, in requests a minute and API key.
+// These are the limits of routes, each of requests a minute with one API key.
 const (
 	generalLimit = iota
 	listingLimit
 )
 
-// The limits of the interface.
+// These are the limits if Config sets none, in requests a minute.
 const (
 	defaultLimit        = 300
 	defaultListingLimit = 60
@@ -97,14 +97,13 @@ const (
 
 const maxManagementBody = 64 << 10
 
-// maxManagementValues is how many JSON values a body of the management API has
-// at most.
+// maxManagementValues is the largest number of JSON values in a body.
 const maxManagementValues = 2000
 
 type bodyRule byte
 
 const (
-	noBody bodyRule = iota // what is sent is ignored
+	noBody bodyRule = iota // a body is ignored
 	needsBody
 	mayHaveBody
 )

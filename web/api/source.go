@@ -11,7 +11,7 @@ import (
 	"baoco/web/wire"
 )
 
-// SourceJSON is a source and how it is, without its secret.
+// SourceJSON is a source and its health, without its secret.
 type SourceJSON struct {
 	ID                int64                `json:"id"`
 	Name              string               `json:"name"`
@@ -22,9 +22,9 @@ type SourceJSON struct {
 	CreatedAt         string               `json:"created_at"`
 	LastCallAt        *string              `json:"last_call_at"`
 	LastTransactionAt *string              `json:"last_transaction_at"`
-	LastPollAt        *string              `json:"last_poll_at"`  // when its list was last read to the end
-	PollError         *inbound.PollFault   `json:"poll_error"`    // why the list wasn't read since then
-	RefusedCalls      int                  `json:"refused_calls"` // of the last ones that are kept
+	LastPollAt        *string              `json:"last_poll_at"`  // when its list was last read completely
+	PollError         *inbound.PollFault   `json:"poll_error"`    // why the list couldn't be read since then
+	RefusedCalls      int                  `json:"refused_calls"` // of the refused calls that are kept
 	LastRefusedAt     *string              `json:"last_refused_at"`
 	LastRefusedCode   *inbound.RefusalCode `json:"last_refused_code"`
 	LastRefusedReason *string              `json:"last_refused_reason"`   // in the reader's language
@@ -53,8 +53,7 @@ func TimeOrNull(t time.Time, zone *time.Location) *string {
 	return new(app.FormatTime(t, zone))
 }
 
-// RefusedCallJSON is a call that was refused. Its source is null if the call
-// named none.
+// RefusedCallJSON is a refused call. Its source is null if the call named none.
 type RefusedCallJSON struct {
 	ID         int64               `json:"id"`
 	SourceID   *int64              `json:"source_id"`
@@ -71,7 +70,7 @@ func EncodeRefusedCall(c inbound.RefusedCall, zone *time.Location, lang app.Lang
 		c.Code, c.Text.In(lang)}
 }
 
-// encodeSource leaves out what calls a source where the key may only read.
+// encodeSource writes src, without its address if the key may only read.
 func (s *Server) encodeSource(src inbound.SourceHealth, q *Request) SourceJSON {
 	encoded := EncodeSource(src, s.zone, wire.Lang(q.Request))
 	if q.key.Scope != access.ScopeFull {
@@ -90,8 +89,8 @@ func (s *Server) listSources(q *Request) error {
 		"sources", app.Text{EN: "Sources.", VI: "Danh sách nguồn giao dịch."})
 }
 
-// CreatedSource is a source that was added or rotated. The secret is a generated one:
-// one that was given isn't repeated.
+// CreatedSource is a source that was added or rotated. It has the secret only if it was
+// generated: a secret that was given isn't repeated.
 type CreatedSource struct {
 	ID       int64        `json:"id"`
 	Name     string       `json:"name"`
@@ -102,7 +101,7 @@ type CreatedSource struct {
 	Secret   string       `json:"secret,omitempty"`
 }
 
-// EncodeCreatedSource writes src, with its secret where that was generated.
+// EncodeCreatedSource writes src, with its secret if it was generated.
 func EncodeCreatedSource(src inbound.Source, generated bool) CreatedSource {
 	created := CreatedSource{src.ID, src.Name, src.Provider, src.Auth, src.URLPath(), src.Options.Username, ""}
 	if generated {
@@ -111,8 +110,8 @@ func EncodeCreatedSource(src inbound.Source, generated bool) CreatedSource {
 	return created
 }
 
-// madeSource is a source in an answer, with a generated secret where the answers about
-// webhooks and streams have theirs too.
+// madeSource is the members of an answer about a new source or secret. A generated secret is
+// also a member of its own, as in the answers about webhooks and streams.
 func madeSource(src inbound.Source, generated bool) []member {
 	created := EncodeCreatedSource(src, generated)
 	members := []member{{"source", created}}
@@ -122,7 +121,7 @@ func madeSource(src inbound.Source, generated bool) []member {
 	return members
 }
 
-// addSource answers with what the owner does at the provider.
+// addSource makes a source, and answers also with the steps that the owner does at the provider.
 func (s *Server) addSource(q *Request) error {
 	f, err := q.fields("provider", "auth", "name", "secret", "bank_account_id", "header", "map", "senders", "access_key", "username",
 		"api_key", "api_url")
@@ -176,8 +175,7 @@ func (s *Server) removeSource(q *Request) error {
 		"Đã xoá nguồn: lần gọi đến nguồn này sẽ bị từ chối. Các giao dịch vẫn được giữ.")
 }
 
-// listRefused lists the calls that were refused, all that are kept unless fewer
-// are asked for.
+// listRefused lists the refused calls: all that are kept, or a page of them.
 func (s *Server) listRefused(q *Request) error {
 	p := wire.ParamsOf(q.Request, s.zone)
 	source, page := p.ID("source_id"), p.ListPage(inbound.KeptRefusedCalls)

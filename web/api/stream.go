@@ -18,10 +18,10 @@ type StreamJSON struct {
 	Name          string               `json:"name"`
 	URL           string               `json:"url"`
 	Topic         string               `json:"topic"`
-	Username      string               `json:"username"`        // empty: none
+	Username      string               `json:"username"`        // empty: it has none
 	BankAccountID *int64               `json:"bank_account_id"` // null: all
 	Type          delivery.WebhookType `json:"type"`
-	CodePrefix    string               `json:"code_prefix,omitempty"` // none: all transactions
+	CodePrefix    string               `json:"code_prefix,omitempty"` // missing: all transactions
 	IsActive      bool                 `json:"is_active"`
 	CreatedAt     string               `json:"created_at"`
 	SinceID       string               `json:"since_id"` // transactions up to this id are sent
@@ -64,7 +64,7 @@ func (s *Server) createStream(q *Request) error {
 	}
 	if t := f.optional("type"); t != nil {
 		in.Type = delivery.WebhookType(*t)
-		if *t == "" { // which isn't the same as none
+		if *t == "" { // an empty type isn't a missing one
 			f.bad.Add("type", "must be IN, OUT or ALL", "phải là IN, OUT hoặc ALL")
 		}
 	}
@@ -88,7 +88,7 @@ func (s *Server) createStream(q *Request) error {
 		member{"stream", s.encodeStream(st, q)}, member{"secret", secret})
 }
 
-// sinceID reads since_id, a string of digits or a number; nil where none is given.
+// sinceID reads since_id, a string of digits or a number; nil: it is missing or null.
 func (f *fields) sinceID() *int64 {
 	v := f.body.Get("since_id")
 	if v.Kind == exactjson.Null {
@@ -129,9 +129,8 @@ func (s *Server) updateStream(q *Request) error {
 		member{"stream", s.encodeStream(st, q)})
 }
 
-// credentials reads username and password, which are changed together: nobody can
-// tell whether one alone is to go with the other that is kept. nil where none is
-// given.
+// credentials reads username and password, which must be changed together: one alone may not
+// fit the stored other. nil: both are missing.
 func (f *fields) credentials() *stream.BrokerCredentials {
 	username, password := f.optional("username"), f.optional("password")
 	switch named := f.body.Get("username").Kind != exactjson.Null; {
@@ -160,7 +159,7 @@ func (s *Server) deleteStream(q *Request) error {
 		"The stream was deleted.", "Đã xoá luồng.")
 }
 
-// testStream publishes one test message. That the broker doesn't take it is an
+// testStream publishes one test message. If the broker doesn't take the message, that is an
 // outcome, not an error of the request.
 func (s *Server) testStream(q *Request) error {
 	problem, err := s.service.Streams.TestStream(q.Context(), q.account(), q.pathID(), s.userAgent, q.now)

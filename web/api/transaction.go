@@ -29,15 +29,15 @@ type TransactionJSON struct {
 	TransactionDate   string        `json:"transaction_date"`
 	DateFlagged       bool          `json:"date_flagged"` // transaction_date is the time of receipt
 	CreatedAt         string        `json:"created_at"`
-	PayerName         *string       `json:"payer_name"` // as a bank wrote it into the content
+	PayerName         *string       `json:"payer_name"` // as it is in the content
 	ReceivingNumber   string        `json:"receiving_number,omitempty"`
-	Code              *string       `json:"code,omitempty"` // empty: there is none in it; none: its account had no patterns
+	Code              *string       `json:"code,omitempty"` // empty: the content has no code; missing: the account had no patterns
 
-	PaymentRequest *app.PaymentState `json:"payment_request,omitempty"` // with which it is matched, as it is now
+	PaymentRequest *app.PaymentState `json:"payment_request,omitempty"` // the payment request that it is matched with, and its present state
 
-	// Of money in, since its account has a mark or a rule.
+	// These are of money in, once its account has a mark or a rule of revenue.
 	Revenue     *bool     `json:"revenue,omitempty"`
-	RevenueKind book.Kind `json:"revenue_kind,omitempty"` // of what is no revenue
+	RevenueKind book.Kind `json:"revenue_kind,omitempty"` // the kind of money that isn't revenue
 	RevenueNote string    `json:"revenue_note,omitempty"`
 }
 
@@ -129,8 +129,7 @@ func (s *Server) markTransaction(q *Request) error {
 		member{"transaction", EncodeTransaction(t, s.zone)})
 }
 
-// readSinceID reads the id of the last transaction that somebody has; 0: they have
-// none.
+// readSinceID reads the id of the last transaction that a reader has; 0: it has none.
 func readSinceID(field, text string, bad *app.Invalid) int64 {
 	id, found := wire.ParseID(text)
 	if !found && text != "0" {
@@ -139,8 +138,8 @@ func readSinceID(field, text string, bad *app.Invalid) int64 {
 	return id
 }
 
-// addTransaction records one transaction by hand: an object of the native
-// format, read as strictly as the calls of native sources.
+// addTransaction records one transaction by hand: an object of the native format, which is read
+// as strictly as the calls of native sources.
 func (s *Server) addTransaction(q *Request) error {
 	e := provider.ReadNativeElement(q.body, s.zone)
 	if e.Fault != nil {

@@ -18,15 +18,15 @@ type WebhookJSON struct {
 	Type            delivery.WebhookType `json:"type"`
 	IsActive        bool                 `json:"is_active"`
 	CreatedAt       string               `json:"created_at"`
-	Kind            delivery.WebhookKind `json:"kind,omitempty"`             // none: standard
+	Kind            delivery.WebhookKind `json:"kind,omitempty"`             // missing: standard
 	Auth            delivery.SepayAuth   `json:"auth,omitempty"`             // of the kind sepay
 	SecretLost      bool                 `json:"secret_lost,omitempty"`      // it must be rotated before anything is sent
-	BankAccountIDs  []int64              `json:"bank_account_ids,omitempty"` // where there are several
-	CodePrefix      string               `json:"code_prefix,omitempty"`      // the first one; none: all transactions
-	CodePrefixes    []string             `json:"code_prefixes,omitempty"`    // where there are several
+	BankAccountIDs  []int64              `json:"bank_account_ids,omitempty"` // if there are several
+	CodePrefix      string               `json:"code_prefix,omitempty"`      // the first one; missing: all transactions
+	CodePrefixes    []string             `json:"code_prefixes,omitempty"`    // if there are several
 	CodeOnly        bool                 `json:"code_only,omitempty"`
-	ReceivingNumber string               `json:"receiving_number,omitempty"` // none: all transactions
-	Headers         []string             `json:"headers,omitempty"`          // the names of its own
+	ReceivingNumber string               `json:"receiving_number,omitempty"` // missing: all transactions
+	Headers         []string             `json:"headers,omitempty"`          // the names of its own headers
 	Silent          bool                 `json:"silent,omitempty"`           // it gets nothing
 }
 
