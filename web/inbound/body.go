@@ -14,13 +14,12 @@ import (
 	"baoco/web/wire"
 )
 
-// This file reads the bodies of calls that nobody has verified yet, which anybody
-// can send. A body is held whole until it is verified, since the signature is over all
-// of it.
+// This file reads the bodies of calls before they are verified: anybody can send them. A whole
+// body is held until it is verified, since the signature is over the whole body.
 
-// A body of up to smallBody bytes is always read: no notice is larger, so large or
-// slow bodies of others keep no provider out. The bytes beyond smallBody are bounded
-// over all bodies that are held at once.
+// A body of up to smallBody bytes is always read. Providers send no larger calls, so large or
+// slow bodies of others can't shut a provider out. The bytes beyond smallBody are bounded over
+// all bodies that are held at the same time.
 const (
 	smallBody       = 64 << 10
 	maxHeld         = 16 << 20 // bytes beyond smallBody, of all clients
@@ -57,9 +56,9 @@ func (h *heldBodies) release(client netip.Prefix, n int64) {
 	}
 }
 
-// Bounds of the bodies that are arriving. Any number may arrive for a moment. If
-// there are more than maxArriving, the oldest is cut if it has been arriving for
-// longer than slowArrival, which is longer than a notice takes.
+// These bound the bodies that are arriving. Any number may arrive for a short time. If there
+// are more than maxArriving, the oldest is cut off if it has been arriving for longer than
+// slowArrival: a provider's call needs less.
 const (
 	maxArriving = 512
 	slowArrival = 2 * time.Second
@@ -76,8 +75,7 @@ type arrival struct {
 	cut   func()
 }
 
-// add notes a body that begins to arrive. The caller calls end when the body is
-// read.
+// add adds a body that begins to arrive. The caller calls end when the body is read.
 func (a *arrivals) add(now time.Time, cut func()) (end func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -88,7 +86,7 @@ func (a *arrivals) add(now time.Time, cut func()) (end func()) {
 	return func() {
 		a.mu.Lock()
 		defer a.mu.Unlock()
-		a.list.Remove(at) // nothing where it was cut
+		a.list.Remove(at) // it isn't there if it was cut off
 	}
 }
 

@@ -15,8 +15,8 @@ import (
 	"baoco/web/wire"
 )
 
-// This file takes the providers' calls: find the source, verify, read, record,
-// and only then answer.
+// This file takes the providers' calls: it finds the source, verifies, reads and records the
+// call, and only then answers.
 
 func (s *Server) call(w http.ResponseWriter, r *http.Request) {
 	recording, err := s.accept(w, r, s.findSource)
@@ -156,7 +156,8 @@ func (s *Server) verify(w http.ResponseWriter, r *http.Request, source inbound.S
 	return in, access.ErrUnauthorized
 }
 
-// sourceNow is a source as the file has it now; as it was where it is there no more.
+// sourceNow reads a source again from the file. If the source was removed, it returns the
+// argument.
 func (s *Server) sourceNow(ctx context.Context, source inbound.Source) (inbound.Source, error) {
 	if err := s.service.Access.RefreshCredentials(ctx); err != nil {
 		return source, err
@@ -181,7 +182,7 @@ func nothingReadable(elements []inbound.Incoming) error {
 	var v app.Invalid
 	for i, e := range elements {
 		if i == 20 {
-			break // enough to see the pattern
+			break // more faults would not help the caller
 		}
 		field := e.Fault.Field
 		switch field {

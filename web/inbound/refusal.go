@@ -23,9 +23,9 @@ func (s *Server) noteRefused(r *http.Request, in provider.Call, why inbound.Refu
 		Remote: s.ClientAddr(r).String(), Refusal: why})
 }
 
-// noteUnread keeps a call whose body is larger than this server reads, or for
-// which it has no room now, and returns err. Whoever sends many of them gets no
-// more of them noted than of calls that fail to authenticate.
+// noteUnread keeps a call whose body is too large, or for which there is no room now, for the
+// operator, and returns err. Of one client it keeps no more such calls than calls that
+// fail to authenticate.
 func (s *Server) noteUnread(r *http.Request, in provider.Call, err error) error {
 	codes := map[app.Code]inbound.RefusalCode{app.CodePayloadTooLarge: inbound.RefusalTooLarge, app.CodeUnavailable: inbound.RefusalBusy}
 	var refused *app.Error
@@ -37,7 +37,7 @@ func (s *Server) noteUnread(r *http.Request, in provider.Call, err error) error 
 	return err
 }
 
-// Bounds of the search for the reason of a refusal: hardly any notice is larger,
+// These bound the search for the reason of a refusal: hardly any call of a provider is larger,
 // and every guess costs a verification.
 const (
 	maxExplained       = 8 << 10 // bytes of a body
@@ -45,11 +45,10 @@ const (
 	maxOthers          = 10      // other sources whose secrets are tried
 )
 
-// explainRefusal looks for what a merchant gets wrong most often, when a
-// credential or a signature doesn't match: the secret of another of their
-// sources, a secret with something around it, and a body that a proxy or a
-// framework has written anew. A call that would be right with one of these is
-// refused all the same; only its reason becomes clearer.
+// explainRefusal looks for the most frequent causes when a credential or a signature doesn't
+// match: the secret of another source of the merchant, a secret with blanks or quotation
+// marks around it, and a body that a proxy or a framework has rewritten. It doesn't accept
+// a call with one of these causes; only the reason of the refusal becomes clearer.
 func (s *Server) explainRefusal(r *http.Request, check provider.Verifier, in provider.Call, why inbound.Refusal) inbound.Refusal {
 	if why.Code != inbound.RefusalKey && why.Code != inbound.RefusalSignature || s.Failures.Exhausted(s.Client(r), in.At) {
 		return why
@@ -102,8 +101,8 @@ func (s *Server) explainRefusal(r *http.Request, check provider.Verifier, in pro
 	return why
 }
 
-// rewritten gives the forms in which a JSON body may have been signed before a
-// proxy or a framework wrote it anew.
+// rewritten returns the forms in which a JSON body may have been signed before a proxy or a
+// framework rewrote it.
 func rewritten(body []byte) [][]byte {
 	trimmed := bytes.TrimSpace(body)
 	forms := [][]byte{trimmed, append(bytes.Clone(trimmed), '\n')}

@@ -1,5 +1,5 @@
-// Package inbound takes the calls of providers: it finds the source that a call
-// names, verifies the call, has its transactions recorded, and answers.
+// Package inbound takes the calls of providers: it finds the source that a call names, verifies
+// the call, reads its transactions, records them, and answers.
 package inbound
 
 import (
@@ -20,8 +20,8 @@ type Server struct {
 	arriving arrivals
 }
 
-// New makes the server of the providers' calls. called is told of each call, with
-// the error of its answer; nil: nobody is.
+// New makes the server of the providers' calls. It calls called, which may be nil, for each
+// call, with the error of its answer.
 func New(responder *wire.Responder, service *services.All, called func(source inbound.Source, err error)) *Server {
 	if called == nil {
 		called = func(inbound.Source, error) {}
@@ -29,7 +29,7 @@ func New(responder *wire.Responder, service *services.All, called func(source in
 	return &Server{Responder: responder, service: service, called: called}
 }
 
-// Routes is the table of what the providers call.
+// Routes are the routes that providers call.
 func (s *Server) Routes() []wire.Route {
 	post := func(path string, maxBody int64, handle http.HandlerFunc) wire.Route {
 		return wire.Route{Method: "POST", Path: path, MaxBody: maxBody, Handler: handle}

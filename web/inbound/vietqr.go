@@ -10,8 +10,8 @@ import (
 	"baoco/web/wire"
 )
 
-// vietQRCall takes VietQR's transaction-sync. VietQR counts a call as failed
-// where its answer has no reftransactionid.
+// vietQRCall takes VietQR's transaction-sync. VietQR counts a call as failed if the answer has
+// no reftransactionid.
 func (s *Server) vietQRCall(w http.ResponseWriter, r *http.Request) {
 	recording, err := s.accept(w, r, s.findVietQRByToken)
 	if err != nil {
@@ -40,9 +40,8 @@ type vietQRReference struct {
 	RefTransactionID string `json:"reftransactionid"`
 }
 
-// findVietQRByToken finds a source by the token in the path. On the path without
-// one it finds the source that the access token names. It returns the zero Source
-// if there is none.
+// findVietQRByToken finds a source by the token in the path. On the path without a token it
+// finds the source that the access token names. It returns the zero Source if there is none.
 func (s *Server) findVietQRByToken(r *http.Request) (source inbound.Source, err error) {
 	if r.PathValue("token") != "" {
 		source, err = s.findSource(r)
@@ -52,9 +51,8 @@ func (s *Server) findVietQRByToken(r *http.Request) (source inbound.Source, err 
 	return onlyVietQR(source), err
 }
 
-// findVietQRByUsername finds a source by the token in the path. On the path
-// without one it finds the source by the user name. It returns the zero Source if
-// there is none.
+// findVietQRByUsername finds a source by the token in the path. On the path without a token it
+// finds the source by the user name. It returns the zero Source if there is none.
 func (s *Server) findVietQRByUsername(r *http.Request) (source inbound.Source, err error) {
 	if r.PathValue("token") != "" {
 		source, err = s.findSource(r)
@@ -64,7 +62,7 @@ func (s *Server) findVietQRByUsername(r *http.Request) (source inbound.Source, e
 	return onlyVietQR(source), err
 }
 
-// onlyVietQR gives source if it is one of VietQR, and else the zero Source.
+// onlyVietQR returns source if its provider is VietQR, else the zero Source.
 func onlyVietQR(source inbound.Source) inbound.Source {
 	if source.Provider != provider.VietQR {
 		return inbound.Source{}
