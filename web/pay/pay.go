@@ -1,12 +1,12 @@
-// Package pay is the page of a payment request, for whoever is to pay: the VietQR
-// code, what to transfer, what is still due, and "paid" the moment the money is
-// recorded. Later it is the proof of that: a receipt leads to it. It shows nothing else of
-// the shop but its name, and works without JavaScript. Whoever has its address may pay, so it shows
-// the same to everybody, also to a signed-in cashier whom a limit hides some bank accounts from.
+// Package pay is the page of a payment request, for the payer: the VietQR code, the transfer
+// to make, the amount that is still due, and "paid" as soon as the money is recorded. Later
+// the page proves the payment: a receipt has its address. It shows only the name of the
+// shop, and works without JavaScript. Everybody who has the address may pay, so everybody
+// sees the same, also a user from whom some bank accounts are hidden.
 //
-// The page is one answer, with its style and its script in it: phones on a slow network
-// load nothing more. It holds one stream of events open, which says only that the request
-// has changed; then the page asks for itself anew and puts what is new in place.
+// The page is one answer, which includes its style and its script: phones on a slow network
+// load nothing more. It holds one event stream open, which says only that the request has
+// changed; then the page requests itself again and replaces the parts that differ.
 package pay
 
 import (
@@ -26,11 +26,11 @@ import (
 	"baoco/web/wire"
 )
 
-// Config is what a Server works with.
+// Config is what a Server needs.
 type Config struct {
 	Services *services.All
-	Closing  <-chan struct{} // closed when the server stops: event streams end
-	Lang     app.Lang        // where neither the visitor nor the browser names one
+	Closing  <-chan struct{} // closed when the server stops; then event streams end
+	Lang     app.Lang        // used if neither the visitor nor the browser names a language
 }
 
 // Server answers the pages of payment requests.
@@ -41,11 +41,11 @@ type Server struct {
 	eventStreams wire.Lasting
 }
 
-// change is what changes when something happens to a payment request, of any account.
+// change has the numbers that change when a payment request of any account changes.
 type change struct{ transaction, payments int64 }
 
-// liveInterval is how often it is read while a page is open. Changes by another process
-// are seen the same way.
+// liveInterval is how often the change is read while a page is open. So pages also show
+// changes by another process.
 const liveInterval = 250 * time.Millisecond
 
 // New makes the server of the pages.
@@ -59,7 +59,7 @@ func New(responder *wire.Responder, c Config) *Server {
 	return s
 }
 
-// Routes is the table as the mux takes it.
+// Routes are the routes of the pages.
 func (s *Server) Routes() []wire.Route {
 	return []wire.Route{
 		{Method: "GET", Path: "/pay/{token}", Handler: s.answering(s.page)},
@@ -75,8 +75,8 @@ type visit struct {
 	request payment.Request
 }
 
-// answering finds the payment request of a page. Whoever guesses tokens is slowed down
-// like whoever guesses API keys.
+// answering makes the handler of a page: it finds the payment request, and limits guesses of
+// tokens like guesses of API keys.
 func (s *Server) answering(handle func(v *visit) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -106,7 +106,7 @@ func (s *Server) answering(handle func(v *visit) error) http.HandlerFunc {
 	}
 }
 
-// refuse answers an error with a page. It is logged like every other.
+// refuse answers an error with a page, and logs it like all houses.
 func (s *Server) refuse(v *visit, err error) {
 	status, _ := s.ErrorBody(v.w, v.Request, err)
 	text := wire.AsError(err).Text
@@ -130,7 +130,7 @@ var (
 		"js":  func() template.JS { return template.JS(pageJS) },
 	}).Parse(pageHTML))
 
-	// policy lets the page use what stands in it, and ask for itself.
+	// policy lets the page use its own style and script, and request itself.
 	policy = "default-src 'none'; style-src " + wire.PolicyDigest(pageCSS) + "; script-src " + wire.PolicyDigest(pageJS) +
 		"; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
@@ -151,14 +151,14 @@ func (s *Server) write(v *visit, status int, name string, data any) {
 
 type pageData struct {
 	payment.Request
-	Shop    string // its name; empty: it has none
+	Shop    string // the shop's name; empty: it has none
 	Status  app.PaymentStatus
-	State   string // another one when the page is to change
+	State   string // the page requests itself again when the state changes
 	Payable bool
 	QR      template.HTML // an SVG
 	Content string
-	Live    string // address of the stream
-	Image   string // address of the code as a picture
+	Live    string // address of the event stream
+	Image   string // address of the picture of the code
 	Other   app.Lang
 }
 
@@ -188,8 +188,8 @@ func (s *Server) page(v *visit) error {
 	return nil
 }
 
-// image is the VietQR code as a picture, which a phone can save and open in its banking
-// app.
+// image answers with a picture of the VietQR code, which a phone can save and open in its
+// banking app.
 func (s *Server) image(v *visit) error {
 	if !v.request.Payable(v.now) {
 		return payment.ErrEnded
@@ -208,16 +208,16 @@ func (s *Server) image(v *visit) error {
 	return nil
 }
 
-// The number of open event streams is bounded: in all, of one client and of one request.
-// Where no other connection is left, theirs are closed: anybody may open such a page.
-// Many phones of a network may share one address.
+// The number of open event streams is bounded: in all, of one client and of one payment
+// request. When connections run out, these event streams are closed first, since anybody may
+// open such a page. Many phones of a network may share one address.
 const (
 	maxEventStreams          = 500
 	maxEventStreamsOfClient  = 100
 	maxEventStreamsOfRequest = 10
 
-	readPause = 200 * time.Millisecond // at least, between two readings of the request for a stream
-	liveBeat  = 4 * time.Second        // at most; the page says after 12 seconds that it hears nothing
+	readPause = 200 * time.Millisecond // the shortest time between two reads of the request for an event stream
+	liveBeat  = 4 * time.Second        // the longest time between two events; after 12 seconds without one the page says so
 )
 
 var errTooManyEventStreams = app.Refused(app.CodeUnavailable, app.Text{
@@ -225,7 +225,7 @@ var errTooManyEventStreams = app.Refused(app.CodeUnavailable, app.Text{
 	VI: "Đang mở quá nhiều trang như vậy. Trang sẽ tự tải lại.",
 })
 
-// live streams the state of the request, at first and whenever it is another one.
+// live streams the state of the request, at first and whenever it changes.
 func (s *Server) live(v *visit) error {
 	bounds := []wire.Bound{
 		{Of: "payment pages", Most: s.Share(maxEventStreams, 4)},
@@ -252,12 +252,12 @@ func (s *Server) live(v *visit) error {
 		if r.Shown(now) == sent {
 			name = "alive"
 		}
-		if err != nil { // of the storage: the page hears nothing, and says so
+		if err != nil { // the storage failed: without events the page says so
 			changed, most = nil, time.Second
 		} else if name == "state" || now.Sub(spoke) >= liveBeat/2 {
 			sent, spoke = r.Shown(now), now
 			if err := stream.Event(name, "", sent); err != nil {
-				return nil // the page connects anew
+				return nil // the page connects again
 			}
 		}
 		if end := r.ExpiresAt.Add(time.Second).Sub(now); !r.ExpiresAt.IsZero() && end > 0 {
@@ -286,7 +286,7 @@ func (w words) Money(amount int64) string {
 	return app.GroupDigits(amount, w.Lang) + "\u00a0₫"
 }
 
-// When writes an instant with its day: a picture of the page is kept.
+// When writes an instant with its day, since the payer may keep a picture of the page.
 func (w words) When(t time.Time) string { return app.WriteTime(t, w.zone).In(w.Lang) }
 
 // copied is a value with a button that copies it.
@@ -298,5 +298,5 @@ type copied struct {
 // Copy shows a value with a button that copies it; label names the button.
 func (w words) Copy(shown, value, label string) copied { return copied{w, shown, value, label} }
 
-// BankName is what people call a bank.
+// BankName is the usual name of a bank.
 func (w words) BankName(code string) string { return app.BankShortName(code) }
