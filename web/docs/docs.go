@@ -18,11 +18,11 @@ import (
 	"baoco/web/wire"
 )
 
-// Server answers with the description of the HTTP interface.
+// Server answers with the description of the HTTP interface and the help.
 type Server struct {
 	responder *wire.Responder
 	document  []byte
-	lang      app.Lang // where neither the visitor nor the browser names one
+	lang      app.Lang // used if neither the visitor nor the browser names a language
 	english   func() *reference
 	viet      func() *reference
 	files     sync.Map // by the pageKey of a page, or by name
@@ -30,7 +30,7 @@ type Server struct {
 
 type pageKey struct {
 	lang      app.Lang
-	operation *operation // nil: the page that leads to all
+	operation *operation // nil: the index page
 }
 
 // New makes the server of an OpenAPI document in JSON.
@@ -40,7 +40,7 @@ func New(responder *wire.Responder, document []byte, lang app.Lang) *Server {
 		viet:    sync.OnceValue(func() *reference { return newReference(document, vietnamese(), words(app.Vietnamese)) })}
 }
 
-// Routes is the table as the mux takes it.
+// Routes are the routes of the description and the help.
 func (s *Server) Routes() []wire.Route {
 	return []wire.Route{
 		{Method: "GET", Path: "/openapi.json", Handler: s.openAPI},
@@ -51,7 +51,8 @@ func (s *Server) Routes() []wire.Route {
 	}
 }
 
-// openAPI answers pages of other sites too: it holds nothing of the installation.
+// openAPI answers with the document. Pages of other sites may read it, since it has nothing of
+// the installation.
 func (s *Server) openAPI(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Access-Control-Allow-Origin", "*")
 	s.serve(w, r, "openapi", func() wire.File { return wire.NewFile("application/json", s.document) })
@@ -75,7 +76,7 @@ func (s *Server) in(lang app.Lang) *reference {
 	return s.english()
 }
 
-// page writes the page of an operation, or the one that leads to all where that is nil.
+// page answers with the page of an operation, or with the index page if o is nil.
 func (s *Server) page(w http.ResponseWriter, r *http.Request, o *operation) {
 	key := pageKey{wire.ChosenLang(r, s.lang), o}
 	w.Header().Set("Content-Security-Policy", policy)
@@ -100,8 +101,8 @@ func (s *Server) newPage(key pageKey) wire.File {
 	return wire.NewFile("text/html; charset=utf-8", b.Bytes())
 }
 
-// serve answers with a file, which it makes when it is asked for first. It can make only some
-// hundred files.
+// serve answers with a file, which it makes at the first request. There are only some hundred
+// keys, so the files need no bound.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, key any, newFile func() wire.File) {
 	file, made := s.files.Load(key)
 	if !made {
@@ -124,20 +125,20 @@ var (
 		"list": func(values ...any) []any { return values },
 	}).Parse(pageHTML))
 
-	// policy lets the page use what stands in it.
+	// policy lets the page use its own style.
 	policy = "default-src 'none'; style-src " + wire.PolicyDigest(pageCSS) + "; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 
-// vietnamese is the texts of the document in Vietnamese, by the English ones.
+// vietnamese is the texts of the document in Vietnamese, by the English texts.
 func vietnamese() map[string]string {
 	var texts map[string]string
 	if err := json.Unmarshal(translations, &texts); err != nil {
-		panic(err) // it is a part of the program
+		panic(err) // the file is part of the program
 	}
 	return texts
 }
 
-// llms leads assistants to everything that is written for people, by the convention llms.txt.
+// llms answers with a list of all pages for people, for assistants, by the convention llms.txt.
 func (s *Server) llms(w http.ResponseWriter, r *http.Request) {
 	s.serve(w, r, "llms.txt", llmsIndex)
 }
@@ -154,7 +155,7 @@ func llmsIndex() wire.File {
 	}{{app.English, "Help"}, {app.Vietnamese, "Hướng dẫn"}} {
 		fmt.Fprintf(&b, "\n## %s\n\n", section.name)
 		for _, name := range help.Names() {
-			title, _ := help.Title(name, section.lang) // every page is there in both languages
+			title, _ := help.Title(name, section.lang) // every page exists in both languages
 			fmt.Fprintf(&b, "- [%s](/docs/help/%s/%s.md): %s\n", title, section.lang, name, help.Sentence(name, section.lang))
 		}
 	}
@@ -163,8 +164,8 @@ func llmsIndex() wire.File {
 
 var helpTypes = map[string]string{".md": "text/markdown; charset=utf-8", ".webp": "image/webp"}
 
-// help writes a page of the help as it stands in the repository, or one of its pictures. Nobody
-// needs to sign in: they say nothing of this installation.
+// help answers with the Markdown of a page of the help, or with one of its pictures. Nobody
+// needs to sign in, since they have nothing of this installation.
 func (s *Server) help(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("page")
 	data, err := help.File(name, app.Lang(r.PathValue("lang")))

@@ -20,8 +20,8 @@ type reference struct {
 	byID    map[string]*operation
 
 	document exactjson.Value
-	texts    map[string]string // by the English text; nil: the texts stay English
-	Words    map[string]string // of the pages themselves, by their names
+	texts    map[string]string // translations by the English text; nil: the texts stay English
+	Words    map[string]string // the texts of the pages themselves, by name
 }
 
 type group struct {
@@ -33,8 +33,8 @@ type group struct {
 type operation struct {
 	ID, Method, Path, Summary string
 	Text                      template.HTML
-	Scope                     string // a key needs it: read or full; empty: no key is needed
-	Limit                     string // requests a minute; empty: none
+	Scope                     string // the scope that a key needs: read or full; empty: no key is needed
+	Limit                     string // requests a minute; empty: no limit
 	Parameters, Body          []field
 	Example                   string // of the body
 	Answers                   []answer
@@ -49,14 +49,14 @@ type answer struct {
 
 // field is a parameter, or a member of a JSON object.
 type field struct {
-	Name     string // a member of a member is written a.b, and one of each element a[].b
+	Name     string // member b of member a is a.b; member b of each element of a is a[].b
 	Type     string
 	Required bool
 	Text     template.HTML
 }
 
-// newReference reads the document. It panics where that isn't as the tests of web/api hold
-// it: it is a part of the program.
+// newReference reads the document. It panics if the document has a fault: the document is part
+// of the program, and the tests of web/api check it.
 func newReference(document []byte, texts, words map[string]string) *reference {
 	root, err := exactjson.Parse(document)
 	if err != nil {
@@ -75,7 +75,7 @@ func newReference(document []byte, texts, words map[string]string) *reference {
 		for _, method := range path.Value.Members {
 			v := method.Value
 			if v.Get("operationId").Text == "" {
-				continue // the parameters of all its methods
+				continue // these are the parameters of all methods of the path
 			}
 			o := r.operation(path.Value, v)
 			o.Method, o.Path = strings.ToUpper(method.Key), path.Key
@@ -166,7 +166,7 @@ func (r *reference) fields(list []field, prefix string, schema exactjson.Value, 
 	return list
 }
 
-// resolved is what a reference to another part of the document leads to.
+// resolved is the part of the document that v refers to, or v if it is no reference.
 func (r *reference) resolved(v exactjson.Value) exactjson.Value {
 	for {
 		ref, is := v.Lookup("$ref")
@@ -223,8 +223,8 @@ func joined(list []exactjson.Value, between string, one func(exactjson.Value) st
 	return strings.Join(texts, between)
 }
 
-// textOf is the first description among these. One without its own has that of what it refers to,
-// or of the one thing that it may be beside null.
+// textOf is the first description of a list. A value without its own description has the
+// description of its reference, or that of its only choice besides null.
 func (r *reference) textOf(list ...exactjson.Value) template.HTML {
 	for _, v := range list {
 		text, has := v.Lookup("description")
@@ -250,7 +250,7 @@ func (r *reference) text(v exactjson.Value) string {
 	return text
 }
 
-// markdown makes HTML of a text. goldmark leaves out HTML that stands in it.
+// markdown makes HTML of a text. goldmark leaves out HTML in the text.
 func (r *reference) markdown(v exactjson.Value) template.HTML {
 	var b bytes.Buffer
 	if err := goldmark.Convert([]byte(r.text(v)), &b); err != nil {
