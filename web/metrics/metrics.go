@@ -1,5 +1,5 @@
-// Package metrics counts what the server does, and shows the figures to
-// Prometheus, by Prometheus' own client.
+// Package metrics counts the attempts, calls, requests and commits of the server, and writes
+// the figures for Prometheus, with Prometheus' own library.
 package metrics
 
 import (
@@ -19,21 +19,21 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// mostSources bounds the series: the calls of sources beyond these are counted
-// together, under the source "other".
+// mostSources bounds the series: further sources are counted together, under the source
+// "other".
 const mostSources = 200
 
-// Metrics counts. It is safe for concurrent use.
+// Metrics has the counters of the server. It is safe for concurrent use.
 type Metrics struct {
 	figures                                 *prometheus.Registry
 	attempts, calls, transactions, requests *prometheus.CounterVec
 	commitTime, commitSize                  prometheus.Histogram
 
 	mu      sync.Mutex
-	sources map[int64]bool // that have series of their own
+	sources map[int64]bool // the sources that have series of their own
 }
 
-// New makes the counters of a program of that version.
+// New makes the counters of a server of a version.
 func New(version string) *Metrics {
 	p := newPage(version)
 	p.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
@@ -59,8 +59,8 @@ func New(version string) *Metrics {
 	}
 }
 
-// Handler shows the figures, with those that service has at that moment, and those
-// of Go and of the process.
+// Handler answers with the figures: the counters, the figures of Go and of the process, and
+// those that service has at that moment.
 func (m *Metrics) Handler(service *services.All) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p := page{prometheus.NewRegistry()}
@@ -69,7 +69,7 @@ func (m *Metrics) Handler(service *services.All) http.Handler {
 	})
 }
 
-// page is figures that are shown once.
+// page has the figures of one answer.
 type page struct{ *prometheus.Registry }
 
 func newPage(version string) page {
@@ -86,7 +86,7 @@ func (p page) gauges(name, help string, labels ...string) *prometheus.GaugeVec {
 	return promauto.With(p).NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, labels)
 }
 
-// answer shows the figures, after those of others.
+// answer writes the figures of others, and those of the page.
 func (p page) answer(w http.ResponseWriter, r *http.Request, others ...prometheus.Gatherer) {
 	w.Header().Set("Cache-Control", "no-store")
 	promhttp.HandlerFor(append(prometheus.Gatherers(others), p), promhttp.HandlerOpts{DisableCompression: true}).ServeHTTP(w, r)
@@ -101,7 +101,7 @@ func (m *Metrics) Attempted(r delivery.Result) {
 	m.attempts.WithLabelValues(became).Inc()
 }
 
-// Recorded counts what became of transactions. The source is zero where none named them.
+// Recorded counts transactions by outcome. The source is zero if they came from no source.
 func (m *Metrics) Recorded(source inbound.Source, r inbound.Recording) {
 	count := func(outcome inbound.Outcome, n int) {
 		if n > 0 {
@@ -116,8 +116,8 @@ func (m *Metrics) Recorded(source inbound.Source, r inbound.Recording) {
 	count(inbound.OutcomeMayBeRepeat, r.MayBeRepeats)
 }
 
-// Called counts a provider's call. err is that of its answer. The source is zero
-// where the call named none.
+// Called counts a provider's call. err is the error of its answer. The source is zero if the
+// call named none.
 func (m *Metrics) Called(source inbound.Source, err error) {
 	outcome := "accepted"
 	if err != nil {
@@ -129,7 +129,7 @@ func (m *Metrics) Called(source inbound.Source, err error) {
 	m.of(m.calls, source, outcome).Inc()
 }
 
-// of gives the counter of an outcome of a source; the zero source is none.
+// of returns the counter of an outcome of a source. The zero source is counted as unknown.
 func (m *Metrics) of(counters *prometheus.CounterVec, source inbound.Source, outcome string) prometheus.Counter {
 	if source.ID == 0 {
 		return counters.WithLabelValues(outcome, "unknown", "unknown")
@@ -145,7 +145,7 @@ func (m *Metrics) of(counters *prometheus.CounterVec, source inbound.Source, out
 	return counters.WithLabelValues(outcome, string(source.Provider), strconv.FormatInt(source.ID, 10))
 }
 
-// Requested counts an answered request. handler is one of few names.
+// Requested counts an answered request. handler must be one of a few names.
 func (m *Metrics) Requested(handler string, status int) {
 	m.requests.WithLabelValues(strconv.Itoa(status/100)+"xx", handler).Inc()
 }

@@ -11,8 +11,8 @@ import (
 	"baoco/app/stream"
 )
 
-// state shows the figures that are read when somebody looks. Where the storage
-// doesn't answer, baoco_well is 0 and the figures of the storage are absent.
+// state adds the figures that are read for each answer. If the storage fails, baoco_well is 0
+// and the figures of the storage are missing.
 func (p page) state(ctx context.Context, service *services.All, now time.Time) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
@@ -54,7 +54,7 @@ func (p page) state(ctx context.Context, service *services.All, now time.Time) {
 	}
 }
 
-// streams shows how far the active streams are behind.
+// streams adds how far each active stream is behind.
 func (p page) streams(ctx context.Context, service *services.All, now time.Time) {
 	list, err := service.Streams.Streams(ctx, 0)
 	list = slices.DeleteFunc(list, func(st stream.Stream) bool { return !st.IsActive })
