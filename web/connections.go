@@ -15,11 +15,11 @@ import (
 	"baoco/web/wire"
 )
 
-// Connections bounds how many connections are open, in all and of one client,
-// so that files are left for the database and for deliveries. Where a bound is
-// reached, one on which nobody waits for an answer makes room: idle, still sending its
-// request, or held by a page that anybody may open. It is the one that has been so for longest, of the
-// client itself, or of the one that has most.
+// Connections bounds how many connections are open, in all and for each client, so that files
+// are left for the database and for deliveries. If a bound is reached, a connection on which
+// no request waits for its answer is closed: it is idle, still sends its request, or holds
+// the event stream of a page that anybody may open. Of these, the one that has waited longest
+// is closed, of the client itself, or of the client with most connections.
 type Connections struct {
 	most, mostOfOne int
 	trusted         []netip.Prefix
@@ -34,13 +34,13 @@ type Connections struct {
 // connectionsOfOne are the connections of one client.
 type connectionsOfOne struct {
 	open    int
-	streams int       // of HTTP/2 that wait for their answer
-	exempt  bool      // of the bound of one client: programs of this machine, and trusted proxies
-	cut     list.List // of *boundConn that may be cut, first the one that was used longest ago
+	streams int       // requests of HTTP/2 that wait for their answer
+	exempt  bool      // without the bound of one client: a program of this machine or a trusted proxy
+	cut     list.List // of *boundConn that may be closed, the least recently used first
 }
 
-// NewConnections bounds connections to most in all, and to a quarter of them of
-// one client that isn't on this machine nor a trusted proxy.
+// NewConnections bounds connections to most in all, and to a quarter of that for each client,
+// except programs of this machine and trusted proxies.
 func NewConnections(most int, trusted []netip.Prefix, log *slog.Logger) *Connections {
 	return &Connections{
 		most: most, mostOfOne: max(1, most/4), trusted: trusted, log: log,
@@ -48,8 +48,7 @@ func NewConnections(most int, trusted []netip.Prefix, log *slog.Logger) *Connect
 	}
 }
 
-// Bound has a server serve within the bounds; its connections come from
-// listeners of Listener.
+// Bound makes a server obey the bounds. Its connections must come from listeners of Listener.
 func (c *Connections) Bound(s *http.Server) {
 	next := s.Handler
 	s.ConnContext = func(ctx context.Context, conn net.Conn) context.Context {
@@ -108,20 +107,20 @@ func (l *boundListener) Accept() (net.Conn, error) {
 	}
 }
 
-// boundConn is a connection that counts.
+// boundConn is a connection that is counted.
 type boundConn struct {
 	net.Conn
 	connections *Connections
 	client      netip.Prefix
 
-	// Of connections.mu.
+	// connections.mu guards these.
 	waiting int           // requests that wait for their answer
-	place   *list.Element // in cut; nil: it is kept
+	place   *list.Element // in cut; nil: it must not be closed
 	closed  bool
 }
 
-// admit counts a connection. It is nil where there is no room, and none to be
-// made.
+// admit counts a connection. It returns nil if a bound is reached and no connection may be
+// closed instead.
 func (c *Connections) admit(conn net.Conn) *boundConn {
 	addr, _ := wire.ParseClient(conn.RemoteAddr().String())
 	b := &boundConn{Conn: conn, connections: c, client: wire.ClientOf(addr)}
@@ -170,7 +169,7 @@ func (c *Connections) admit(conn net.Conn) *boundConn {
 	return b
 }
 
-// oldest is the connection of a client to be cut; nil: all are kept.
+// oldest is the connection of a client to close; nil: none may be closed.
 func (of *connectionsOfOne) oldest() *boundConn {
 	if first := of.cut.Front(); first != nil {
 		return first.Value.(*boundConn)
@@ -178,8 +177,8 @@ func (of *connectionsOfOne) oldest() *boundConn {
 	return nil
 }
 
-// oldest is the one to be cut of all: of the client that has most, and of this
-// machine and trusted proxies only where nobody else has one.
+// oldest is the connection of all clients to close: of the client with most connections. It is
+// of a program of this machine or a trusted proxy only if no other client has one to close.
 func (c *Connections) oldest() *boundConn {
 	var most *connectionsOfOne
 	for _, of := range c.clients {
@@ -195,7 +194,7 @@ func (c *Connections) oldest() *boundConn {
 	return most.oldest()
 }
 
-// forget counts a connection no more.
+// forget stops counting a connection. The caller holds c.mu.
 func (c *Connections) forget(b *boundConn) {
 	if b.closed {
 		return
@@ -219,9 +218,9 @@ func (b *boundConn) Close() error {
 	return b.Conn.Close()
 }
 
-// beginStream counts a request of HTTP/2. With HTTP/1.1 each would need a connection,
-// so one client may have as many at a time as it may have connections. It gives what
-// ends the stream, or nil where there are too many.
+// beginStream counts a request of HTTP/2. With HTTP/1.1 each request would need a connection,
+// so one client may have as many of these at a time as connections. The caller calls end after
+// the answer. end is nil if there are too many.
 func (b *boundConn) beginStream() (end func()) {
 	c := b.connections
 	c.mu.Lock()
@@ -238,8 +237,8 @@ func (b *boundConn) beginStream() (end func()) {
 	}
 }
 
-// Keep counts requests that wait for their answer: while there is one, the
-// connection isn't cut.
+// Keep adds to the count of requests that wait for their answer. The connection isn't closed
+// while a request waits.
 func (b *boundConn) Keep(requests int) {
 	c := b.connections
 	c.mu.Lock()
@@ -258,15 +257,15 @@ func (b *boundConn) Keep(requests int) {
 	}
 }
 
-// arrivingBody is the body of a request, which waits for its answer once all of
-// it is here.
+// arrivingBody is the body of a request. The request waits for its answer once the whole body
+// has arrived.
 type arrivingBody struct {
 	io.ReadCloser
 	conn *boundConn
 	once sync.Once
 	here bool
 	read int64
-	err  error // of the last Read
+	err  error // the error of the last Read
 }
 
 func (b *arrivingBody) Read(p []byte) (int, error) {
@@ -285,19 +284,19 @@ func (b *arrivingBody) answered() {
 	}
 }
 
-// Bounds of what is read of a body that nobody wants: as much as the proxies of the
-// manual let through, and for a little while.
+// These bound the reading of a body that was refused: as many bytes as the proxies of the
+// manual let through, for a short time.
 const (
 	lingerBytes = 33 << 20
 	lingerTime  = 2 * time.Second
 )
 
-// linger reads what is left of a body that was refused early, before the answer is
-// sent. Otherwise a client that sends all of its request before it reads, as proxies
-// do, would find the connection broken and never see the answer.
+// linger reads the rest of a body that was refused early, before the answer is sent.
+// Otherwise a client that sends its whole request before it reads, as proxies do, would find
+// the connection broken and never see the answer.
 //
-// Who waits to be asked for a body, and wasn't, sends none before the answer: net/http
-// knows that by the type of its own body.
+// A client that sent "Expect: 100-continue" and wasn't asked for its body sends none before
+// the answer: for that, net/http needs its own body back.
 func (b *arrivingBody) linger(w http.ResponseWriter, r *http.Request) {
 	if b.read == 0 && r.Header.Get("Expect") != "" {
 		r.Body = b.ReadCloser

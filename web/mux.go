@@ -11,12 +11,12 @@ import (
 	"baoco/web/wire"
 )
 
-// newMux answers the routes. refuse answers what none of them is for: 404, and 405 where the
-// path has a route of another method. Two routes of one method and path panic. A route of GET
-// answers HEAD too.
+// newMux makes the mux of the routes. refuse answers requests without a route: 404, or 405 if
+// the path has a route of another method. A route of GET answers HEAD too. newMux panics if
+// two routes have the same method and path.
 func newMux(routes []wire.Route, refuse func(http.ResponseWriter, *http.Request, error)) *http.ServeMux {
 	mux := http.NewServeMux()
-	served := map[string]bool{} // by pattern; false: it is refused
+	served := map[string]bool{} // by pattern; false: the pattern is refused
 	for _, route := range routes {
 		handle := func(w http.ResponseWriter, r *http.Request) {
 			r.Body = http.MaxBytesReader(w, r.Body, route.MaxBody)
@@ -44,7 +44,7 @@ func newMux(routes []wire.Route, refuse func(http.ResponseWriter, *http.Request,
 		if strings.Contains(route.Path, "{") {
 			continue
 		}
-		// Without these the route of an id would take the last part of the path for one.
+		// Without these patterns a route with {id} would take the last part of the path for an id.
 		for _, method := range methods {
 			pattern := method + " " + route.Path
 			if _, found := served[pattern]; !found && method != http.MethodHead {
@@ -56,10 +56,10 @@ func newMux(routes []wire.Route, refuse func(http.ResponseWriter, *http.Request,
 	return mux
 }
 
-// methods are those of all routes, in the order in which they are named.
+// methods are the methods of all routes, in their order in the header Allow.
 var methods = []string{http.MethodDelete, http.MethodGet, http.MethodHead, http.MethodPatch, http.MethodPost, http.MethodPut}
 
-// allowed are the methods by which the path of r is served.
+// allowed are the methods with which the path of r has a route.
 func allowed(mux *http.ServeMux, served map[string]bool, r *http.Request) (list []string) {
 	for _, method := range methods {
 		if _, pattern := mux.Handler(&http.Request{Method: method, URL: r.URL, Host: r.Host}); served[pattern] {
@@ -69,7 +69,7 @@ func allowed(mux *http.ServeMux, served map[string]bool, r *http.Request) (list 
 	return list
 }
 
-// timed gives requests their deadline.
+// timed makes a handler that ends requests after wire.RequestTimeout.
 func timed(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		ctx, end := context.WithCancelCause(r.Context())
@@ -81,8 +81,8 @@ func timed(next http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// untimedBody stops the time of a request while it waits for the body, which the
-// server's own deadline bounds.
+// untimedBody stops the timer of a request while it waits for the body. The server's own
+// deadline bounds that wait.
 type untimedBody struct {
 	io.ReadCloser
 	timer *time.Timer

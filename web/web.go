@@ -1,9 +1,9 @@
-// Package web is HTTP in: it translates requests into use cases of app and
-// their results into answers. It decides nothing.
+// Package web takes HTTP requests: it translates them into use cases of app, and their results
+// into answers. It decides nothing.
 //
-// Five houses stand side by side behind one mux and don't know each other: the
-// management API, the way in for providers' calls, the pages of payment requests for
-// payers, the description of the API, and the dashboard. Each has a table of its routes.
+// Five houses are behind one mux and don't know each other: the management API (api), the
+// providers' calls (inbound), the pages of payment requests for payers (pay), the
+// description of the API (docs), and the dashboard. Each has a table of its routes.
 package web
 
 import (
@@ -35,32 +35,32 @@ import (
 	"baoco/web/wire"
 )
 
-// Config is what New works with.
+// Config is what New needs.
 type Config struct {
 	Services     *services.All
-	Logger       *slog.Logger // nil discards
+	Logger       *slog.Logger // nil: nothing is logged
 	Limit        int          // the general limit, requests a minute; 0: 300
-	ListingLimit int          // that of the two listings which the interface limits; 0: 60
+	ListingLimit int          // the limit of the two listings with a limit of their own; 0: 60
 	Secure       bool         // clients use HTTPS, at the base URL of Installation
 	Version      string
-	Closing      <-chan struct{}      // closed when the server stops: what lasts ends
-	Installation upkeep.Installation  // how serve was started, for the operator to read
-	RecentLog    *dashboard.RecentLog // that Logger writes to, for the operator to read; nil: none is shown
-	Lang         app.Lang             // of the dashboard where neither the visitor nor the browser names one; empty: English
+	Closing      <-chan struct{}      // closed when the server stops; then answers that stay open end
+	Installation upkeep.Installation  // how serve was started, to show the operator
+	RecentLog    *dashboard.RecentLog // the log that Logger writes to, to show the operator; nil: none is shown
+	Lang         app.Lang             // of pages if neither the visitor nor the browser names a language; empty: English
 
-	// Metrics answers GET /metrics to whoever has MetricsToken; nil: nobody.
+	// Metrics answers GET /metrics of callers with MetricsToken (empty: of everybody); nil: nothing does.
 	Metrics      http.Handler
 	MetricsToken string
-	// Requested and Called, which may be nil, are told of each answered request,
-	// with the house that answered it, and of each provider's call.
+	// Requested and Called may be nil. Requested is called for each answered request,
+	// with the house that answered it, and Called for each provider's call.
 	Requested func(house string, status int)
 	Called    func(source appinbound.Source, err error)
 
-	Connections int // of clients, that may be open: what lasts gets a part of them; 0: not known
+	Connections int // of clients that may be open; answers that stay open get a part of them; 0: not known
 
-	// TrustedProxies are the networks of the proxies that are believed: by
-	// X-Forwarded-For whom a request comes from, by X-Forwarded-Proto and
-	// X-Forwarded-Host how and where it was sent.
+	// TrustedProxies are the networks of proxies whose headers are used: X-Forwarded-For for
+	// the client of a request, X-Forwarded-Proto and X-Forwarded-Host for its scheme and
+	// host.
 	TrustedProxies []netip.Prefix
 }
 
@@ -75,8 +75,8 @@ func New(c Config) http.Handler {
 	return outermost(responder, newMux(routes, refuse), c.Requested)
 }
 
-// houses gives the routes of all houses, and what answers requests that none of
-// them is for.
+// houses returns the routes of all houses, and the function that answers requests without a
+// route.
 func houses(responder *wire.Responder, c Config) (routes []wire.Route, refuse func(http.ResponseWriter, *http.Request, error)) {
 	pages := dashboard.New(responder, dashboard.Config{
 		Services: c.Services, Version: c.Version, Closing: c.Closing, Installation: c.Installation, RecentLog: c.RecentLog, Lang: c.Lang,
@@ -101,7 +101,7 @@ func houses(responder *wire.Responder, c Config) (routes []wire.Route, refuse fu
 	), refuse
 }
 
-// of notes of every request to the routes which house answers it.
+// of makes routes note their house in the startedWriter of each request.
 func of(house string, routes []wire.Route) []wire.Route {
 	for i := range routes {
 		next := routes[i].Handler
@@ -115,7 +115,7 @@ func of(house string, routes []wire.Route) []wire.Route {
 	return routes
 }
 
-// probes are for whoever watches over the server.
+// probes are the routes for programs that monitor the server.
 func probes(responder *wire.Responder, c Config, refuse func(http.ResponseWriter, *http.Request, error)) []wire.Route {
 	list := []wire.Route{
 		{Method: "GET", Path: "/healthz", Handler: func(w http.ResponseWriter, r *http.Request) {
@@ -136,8 +136,8 @@ func probes(responder *wire.Responder, c Config, refuse func(http.ResponseWriter
 	return list
 }
 
-// Guarded answers by next whoever has the Bearer token, and all others by nothing.
-// An empty token is none, which everybody has.
+// Guarded calls next for requests with the Bearer token, and nothing for all others. With an
+// empty token it calls next for all requests.
 func Guarded(token string, next, nothing http.Handler) http.Handler {
 	want := sha256.Sum256([]byte(token))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -150,12 +150,12 @@ func Guarded(token string, next, nothing http.Handler) http.Handler {
 	})
 }
 
-// hsts has a browser that came over HTTPS come over nothing else, for a month from
-// its last visit on (RFC 6797).
+// hsts makes a browser that came over HTTPS use only HTTPS, for 30 days from its last visit on
+// (RFC 6797).
 const hsts = "max-age=2592000"
 
-// outermost gives every request its id and its safety net, and finds out how its
-// client sent it.
+// outermost gives every request its id, finds out how its client sent it, and answers if a
+// handler panics.
 func outermost(responder *wire.Responder, next http.Handler, requested func(house string, status int)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var id [12]byte
@@ -182,7 +182,7 @@ func outermost(responder *wire.Responder, next http.Handler, requested func(hous
 					return
 				}
 			}
-			// A part of an answer must not look like a whole one.
+			// A part of an answer must not look like a complete answer.
 			panic(http.ErrAbortHandler)
 		}()
 		// The mux would answer an unclean path with a redirect.
@@ -194,12 +194,12 @@ func outermost(responder *wire.Responder, next http.Handler, requested func(hous
 	})
 }
 
-// startedWriter knows whether an answer has begun.
+// startedWriter keeps whether an answer has begun, its status, and the house that answers.
 type startedWriter struct {
 	http.ResponseWriter
 	started bool
 	status  int
-	house   string // that answers; empty: none
+	house   string // the house that answers; empty: none
 }
 
 func (w *startedWriter) WriteHeader(status int) {
@@ -215,5 +215,5 @@ func (w *startedWriter) Write(p []byte) (int, error) {
 	return w.ResponseWriter.Write(p)
 }
 
-// Unwrap is for http.ResponseController.
+// Unwrap returns the writer for http.ResponseController.
 func (w *startedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
