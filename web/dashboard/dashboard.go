@@ -106,7 +106,7 @@ type visit struct {
 	// of the form that was sent, else of the form that the page shows: see FormVersion
 	formVersion string
 	live        bool               // the page is kept up to date
-	newest      delivery.NewestIDs // of a live page, read before anything else of it
+	newest      delivery.NewestIDs // of a live page, read before its rows
 }
 
 // operator reports whether the visitor runs the installation: is an owner of its first

@@ -15,7 +15,7 @@ import (
 // guideSteps are the steps of the guide, in their order.
 var guideSteps = []guideStep{userStep, bankStep, sourceStep, codesStep, webhookStep, alertsStep, backupStep, counterStep}
 
-// parts are parts of pages, each with its form, that other files make than that of the page.
+// parts are the parts of pages, each with a form, that are made in the file of another noun.
 var parts = map[string]part{
 	"users": (*Server).showUsersPart, "counters": (*Server).showCountersPart, "payments": (*Server).showPaymentsPart,
 }

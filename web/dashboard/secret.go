@@ -34,7 +34,7 @@ type secretData struct {
 	Plain     string
 	Receivers []receiver
 	Script    string // of a webhook of delivery.WebhookSheet, which has no receivers
-	Help      string // the page of the help, where there are no receivers
+	Help      string // the page of the help, if there are no receivers
 }
 
 func (s *Server) showSigningSecret(v *visit, data secretData) error {

@@ -116,10 +116,10 @@ func (s *Server) record(r *http.Request, in provider.Call, kind provider.Kind) (
 	return recording, err
 }
 
-// verify checks with check that a call comes from the source that it names. The
-// zero Kind stands for a call that names none, which is refused. verify
-// reads the body only if the body is signed. The reason of a refusal is kept for
-// the operator; the caller gets the same answer for every reason.
+// verify checks with check that a call comes from the source that it names. It refuses the
+// zero Kind: the call names no source. It reads the body only if the body is signed. The
+// reason of a refusal is kept for the operator; the caller gets the same answer for every
+// reason.
 func (s *Server) verify(w http.ResponseWriter, r *http.Request, source inbound.Source, kind provider.Kind,
 	check provider.Verifier) (provider.Call, error) {
 	in := provider.Call{Source: source, At: time.Now(), Zone: s.service.Ledger.Zone()}

@@ -1,8 +1,8 @@
 "use strict";
-// Keeps the page of a payment request up to date. The stream says what state the
-// request is in; where it is another than that of the page, the page loads itself and
-// puts the new content in place. Without the stream it looks every four seconds. Where
-// nothing is heard for 12 seconds, it says that it has no connection.
+// This script keeps the page of a payment request up to date. The event stream sends the state
+// of the request; if it differs from the state of the page, the page requests itself and
+// replaces its content. Without the stream it does that every four seconds. After 12 seconds
+// without an answer or event it says that it has no connection.
 (() => {
   const main = () => document.getElementById("main");
   const offline = document.querySelector("[data-offline]");
@@ -36,8 +36,8 @@
     button.timer = setTimeout(show, 1500, false);
   });
 
-  // before is the signal of a request that may take a time in milliseconds. Browsers of
-  // 2021 have no AbortSignal.timeout.
+  // before is the signal that ends a request after a time in milliseconds. Browsers of 2021
+  // have no AbortSignal.timeout.
   const before = (time) => {
     const controller = new AbortController();
     setTimeout(() => controller.abort(), time);
@@ -49,7 +49,7 @@
     loading = true;
     try {
       const answer = await fetch(location.href, { cache: "no-store", signal: before(8_000) });
-      if (!answer.ok || !answer.headers.has("X-Request-Id")) throw new Error(answer.status); // without it a proxy answers
+      if (!answer.ok || !answer.headers.has("X-Request-Id")) throw new Error(answer.status); // an answer without it is of a proxy
       const next = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("main");
       if (next.dataset.state !== main().dataset.state) {
         main().replaceWith(next);
