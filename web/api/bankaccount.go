@@ -35,7 +35,7 @@ func (s *Server) listBankAccounts(q *Request) error {
 		"bank_accounts", app.Text{EN: "Bank accounts.", VI: "Danh sách tài khoản ngân hàng."})
 }
 
-// linkBankAccount links a bank account. If asked, it also records the items that waited for it.
+// linkBankAccount links a bank account, and records the items that waited for it.
 func (s *Server) linkBankAccount(q *Request) error {
 	f, err := q.fields("bank", "account_number", "account_name", "pending", "notify", "receiving_numbers", "content_prefix")
 	if err != nil {

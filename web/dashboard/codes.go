@@ -73,7 +73,7 @@ func (s *Server) createCode(v *visit) error {
 		return s.showCodes(v, "codes", form, err)
 	}
 	to := "/settings/codes"
-	if back := v.PostFormValue("back"); back != "" { // the address of a page that has the form of the usual pattern
+	if back := v.PostFormValue("back"); back != "" { // the form of the usual pattern is also on other pages
 		to = localPath(back)
 	}
 	return s.redirect(v, to,

@@ -109,8 +109,7 @@ type visit struct {
 	newest      delivery.NewestIDs // of a live page, read before its rows
 }
 
-// operator reports whether the visitor runs the installation: is an owner of its first
-// account.
+// operator reports whether the visitor runs the installation, as an owner of its first account.
 func (v *visit) operator() bool { return v.may(ownerOnly) && v.account.ID == app.DefaultAccountID }
 
 // policy is the Content-Security-Policy: a page loads files of the binary and nothing else.

@@ -218,7 +218,7 @@ func (s *Server) eventData(v *visit, id int64) (eventData, error) {
 	return eventData{Event: e, Link: suggestLink(e.Items), Recorded: map[int64]app.Transaction{}}, err
 }
 
-// suggestLink fills in the bank and account number if all unassigned items have the same.
+// suggestLink fills in the bank, and the account number, on which all unassigned items agree.
 func suggestLink(items []inbound.Item) (form linkForm) {
 	first := true
 	for _, i := range items {

@@ -60,7 +60,7 @@ func (s *Server) codePage(v *visit) error {
 
 // codeData is the page on which a user proves the second factor.
 type codeData struct {
-	signInForm // only for its address; the form itself is in the session
+	signInForm // only its Place is set; the rest is in the session
 	Passkeys   []access.Passkey
 	Elsewhere  []string // the hosts of the passkeys that don't work here
 }

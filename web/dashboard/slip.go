@@ -46,8 +46,8 @@ var slipBlock = regexp.MustCompile(`<(p|h1|h2|dt|dd|br|figure)\b[^>]*>`)
 // slipTag matches any tag. Texts have no tags: the template has escaped them.
 var slipTag = regexp.MustCompile(`<[^>]*>`)
 
-// slipHeight estimates the height of a slip on paper in mm. It may be too large but not too
-// small: it takes letters to be as wide as in the widest usual font.
+// slipHeight estimates the height of a slip on paper in mm, rather too large than too small: it
+// takes letters to be as wide as in the widest usual font.
 func slipHeight(body string) int {
 	const (
 		width = 176.0 // px of text in a line: 48 mm, less the space at its end where a word didn't fit

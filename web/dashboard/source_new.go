@@ -75,7 +75,7 @@ var sourceStep = guideStep{
 	form: "source_new", read: (*Server).readSourceStep, show: (*Server).showSourceStep,
 }
 
-// readSourceStep reads the step, which is done once hasCalled.
+// readSourceStep reads the step, which is done once a source has called: see hasCalled.
 func (s *Server) readSourceStep(v *visit) (p guideProgress, err error) {
 	sources, err := s.Services.Inbound.SourcesHealth(v.Context(), v.account.ID)
 	if p.State = stepLater; len(sources) > 0 {

@@ -149,7 +149,7 @@ func (s *Server) transactionJSON(v *visit, t app.Transaction) (string, error) {
 	return encoded.String(), err
 }
 
-// eventOf reads an inbound event with its elements. It returns nil if the event was pruned.
+// eventOf reads an inbound event. It returns nil if eventID is 0 or the event was pruned.
 func (s *Server) eventOf(v *visit, eventID int64) (*inbound.Event, error) {
 	if eventID == 0 {
 		return nil, nil

@@ -106,7 +106,7 @@ func (s *Server) answering(handle func(v *visit) error) http.HandlerFunc {
 	}
 }
 
-// refuse answers an error with a page, and logs it like all houses.
+// refuse answers an error with a page, and logs it.
 func (s *Server) refuse(v *visit, err error) {
 	status, _ := s.ErrorBody(v.w, v.Request, err)
 	text := wire.AsError(err).Text
