@@ -1,5 +1,5 @@
-// The service worker shows the messages that the server pushes, and opens their pages. It
-// caches nothing.
+// The service worker shows the messages that the server pushes, and opens their pages. It keeps
+// no pages.
 "use strict";
 
 self.addEventListener("push", (event) => {
