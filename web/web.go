@@ -93,16 +93,16 @@ func houses(responder *wire.Responder, c Config) (routes []wire.Route, refuse fu
 		Services: c.Services, Limit: c.Limit, ListingLimit: c.ListingLimit, Version: c.Version, Closing: c.Closing,
 	})
 	return slices.Concat(
-		of("probes", probes(responder, c, refuse)), of("api", calls.Routes()),
-		of("inbound", inbound.New(responder, c.Services, c.Called).Routes()),
-		of("pay", pay.New(responder, pay.Config{Services: c.Services, Closing: c.Closing, Lang: c.Lang}).Routes()),
-		of("docs", docs.New(responder, api.OpenAPIJSON(c.Version), cmp.Or(c.Lang, app.English)).Routes()),
-		of("dashboard", pages.Routes()),
+		inHouse("probes", probes(responder, c, refuse)), inHouse("api", calls.Routes()),
+		inHouse("inbound", inbound.New(responder, c.Services, c.Called).Routes()),
+		inHouse("pay", pay.New(responder, pay.Config{Services: c.Services, Closing: c.Closing, Lang: c.Lang}).Routes()),
+		inHouse("docs", docs.New(responder, api.OpenAPIJSON(c.Version), cmp.Or(c.Lang, app.English)).Routes()),
+		inHouse("dashboard", pages.Routes()),
 	), refuse
 }
 
-// of makes routes note their house in the startedWriter of each request.
-func of(house string, routes []wire.Route) []wire.Route {
+// inHouse makes routes note their house in the startedWriter of each request.
+func inHouse(house string, routes []wire.Route) []wire.Route {
 	for i := range routes {
 		next := routes[i].Handler
 		routes[i].Handler = func(w http.ResponseWriter, r *http.Request) {

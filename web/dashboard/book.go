@@ -46,8 +46,8 @@ type openingRow struct {
 	Told        *reportedBalance
 }
 
-// bookAsked reads which book the address names.
-func (s *Server) bookAsked(v *visit) (book.Request, error) {
+// requestedBook reads which book the address names.
+func (s *Server) requestedBook(v *visit) (book.Request, error) {
 	values := v.URL.Query()
 	r := book.Request{Form: book.S1a, By: book.ByDay}
 	if form := values.Get("form"); form != "" {
@@ -57,7 +57,7 @@ func (s *Server) bookAsked(v *visit) (book.Request, error) {
 		r.By = book.Grouping(by)
 	}
 	var err error
-	r.Period, err = s.periodAsked(v)
+	r.Period, err = s.requestedPeriod(v)
 	return r, err
 }
 
@@ -67,7 +67,7 @@ func bookValues(r book.Request) url.Values {
 
 // showBook shows the page. If a form was refused, d has what was entered, and wrong says why.
 func (s *Server) showBook(v *visit, d bookData, wrong error) error {
-	asked, err := s.bookAsked(v)
+	asked, err := s.requestedBook(v)
 	if wrong == nil {
 		wrong = err
 	}
@@ -164,7 +164,7 @@ func (s *Server) bookSheet(v *visit) error {
 }
 
 func (s *Server) readBook(v *visit) (*book.Book, error) {
-	asked, err := s.bookAsked(v)
+	asked, err := s.requestedBook(v)
 	if err != nil {
 		return nil, err
 	}

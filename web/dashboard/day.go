@@ -51,7 +51,7 @@ type comparison struct {
 }
 
 func (s *Server) dayPage(v *visit) error {
-	day, wrong := v.dayAsked()
+	day, wrong := v.requestedDay()
 	data, err := s.readDay(v, day)
 	if err != nil {
 		return err
@@ -66,9 +66,9 @@ func (s *Server) dayPage(v *visit) error {
 	return s.render(v, wrong, pageHead{"day", "day", title}, data)
 }
 
-// dayAsked is the day that the address names, else today. A day that hasn't begun
+// requestedDay is the day that the address names, else today. A day that hasn't begun
 // is refused.
-func (v *visit) dayAsked() (app.Day, error) {
+func (v *visit) requestedDay() (app.Day, error) {
 	today := app.DayOf(v.now, v.zone)
 	text := v.URL.Query().Get("date")
 	if text == "" {

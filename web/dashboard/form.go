@@ -192,6 +192,6 @@ func sameName(typed, name string) bool {
 		}
 		return r
 	}
-	seen := func(s string) string { return strings.Join(strings.Fields(strings.Map(drop, s)), " ") }
-	return strings.EqualFold(seen(typed), seen(name))
+	visible := func(s string) string { return strings.Join(strings.Fields(strings.Map(drop, s)), " ") }
+	return strings.EqualFold(visible(typed), visible(name))
 }

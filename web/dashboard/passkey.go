@@ -115,7 +115,7 @@ func (s *Server) addPasskey(v *visit) error {
 	in := access.PasskeyCreate{Name: cmp.Or(name, v.Browser(v.UserAgent())), Answer: v.PostFormValue("answer"), Key: v.form.key}
 	place, err := usablePlace(v)
 	if err == nil {
-		err = s.asked(v, func(present string) error {
+		err = s.withPassword(v, func(present string) error {
 			in.Place, in.Present = place, present
 			u, made, err := s.Services.Access.AddPasskey(v.Context(), v.user, in, v.now)
 			codes = made
@@ -161,7 +161,7 @@ func (s *Server) renamePasskey(v *visit) error {
 }
 
 func (s *Server) removePasskey(v *visit) error {
-	err := s.asked(v, func(present string) error {
+	err := s.withPassword(v, func(present string) error {
 		u, err := s.Services.Access.EndPasskey(v.Context(), v.user, v.pathID(), present)
 		return s.begin(v, u, err)
 	})

@@ -42,7 +42,7 @@ func (s *Server) fillPayments(v *visit, f payment.Filter, data *paymentsData) er
 		return err
 	}
 	for i, r := range page.Rows {
-		if page.Rows[i], err = s.seenOf(v, r); err != nil {
+		if page.Rows[i], err = s.visibleRequest(v, r); err != nil {
 			return err
 		}
 	}
@@ -170,9 +170,9 @@ func (s *Server) pagePayment(v *visit) (payment.Request, error) {
 	return s.Services.Payments.PaymentRequest(v.Context(), v.account.ID, v.pathID())
 }
 
-// seenOf is a payment request without the money that came on bank accounts that are hidden
+// visibleRequest is a payment request without the money that came on bank accounts that are hidden
 // from the visitor.
-func (s *Server) seenOf(v *visit, r payment.Request) (payment.Request, error) {
+func (s *Server) visibleRequest(v *visit, r payment.Request) (payment.Request, error) {
 	if !v.user.Limit.On {
 		return r, nil
 	}
@@ -185,7 +185,7 @@ func (s *Server) seenOf(v *visit, r payment.Request) (payment.Request, error) {
 }
 
 func (s *Server) showPayment(v *visit, r payment.Request, refused error) error {
-	r, err := s.seenOf(v, r)
+	r, err := s.visibleRequest(v, r)
 	if err != nil {
 		return err
 	}

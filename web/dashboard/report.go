@@ -43,8 +43,8 @@ const (
 	chartTall = 120
 )
 
-// reportAsked reads which report the address names.
-func (v *visit) reportAsked() (r book.ReportRequest, err error) {
+// requestedReport reads which report the address names.
+func (v *visit) requestedReport() (r book.ReportRequest, err error) {
 	values := v.URL.Query()
 	p := wire.Params{Values: values, Zone: v.zone}
 	bank := p.ID("bank_account_id")
@@ -64,7 +64,7 @@ func reportValues(r book.ReportRequest) url.Values {
 }
 
 func (s *Server) readReport(v *visit) (*book.Report, error) {
-	asked, err := v.reportAsked()
+	asked, err := v.requestedReport()
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +76,7 @@ func (s *Server) readReport(v *visit) (*book.Report, error) {
 }
 
 func (s *Server) reportPage(v *visit) (err error) {
-	asked, _ := v.reportAsked()
+	asked, _ := v.requestedReport()
 	d := reportData{Form: reportValues(asked), Groups: book.ReportGroupings, Height: chartTall}
 	for _, name := range []string{"from", "to", "by", "bank_account_id"} {
 		if typed := v.URL.Query().Get(name); typed != "" {

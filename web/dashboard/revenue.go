@@ -41,8 +41,8 @@ func (w words) NotRevenue(t app.Transaction) string {
 // Kinds are the kinds of money in that isn't revenue.
 func (view) Kinds() []book.Kind { return book.NotRevenue }
 
-// periodAsked is the period that the address names, else the month of today.
-func (s *Server) periodAsked(v *visit) (book.Period, error) {
+// requestedPeriod is the period that the address names, else the month of today.
+func (s *Server) requestedPeriod(v *visit) (book.Period, error) {
 	today := app.DayOf(v.now, v.zone)
 	month, _ := book.ParsePeriod(today.String()[:len("2026-11")], today)
 	text := v.URL.Query().Get("period")
@@ -59,7 +59,7 @@ func (s *Server) periodAsked(v *visit) (book.Period, error) {
 func (s *Server) showRevenue(v *visit, form book.Rule, refused error) error {
 	d := revenueData{Periods: book.Periods(app.DayOf(v.now, v.zone)), Form: form, Not: v.URL.Query().Get("show") == "not"}
 	var wrong, err error
-	if d.Period, wrong = s.periodAsked(v); refused == nil {
+	if d.Period, wrong = s.requestedPeriod(v); refused == nil {
 		refused = wrong
 	}
 	values := url.Values{"period": {d.Period.String()}}

@@ -61,7 +61,7 @@ var table = answered([]page{
 	{"GET", bookPath, seeMoney, blank((*Server).showBook, bookData{}), still},
 	{"GET", bookPath + "/sheet", seeMoney, (*Server).bookSheet, still},
 	{"GET", bookPath + "/file", seeMoney, of((*Server).readBook, (*Server).exportBook), lasting},
-	{"GET", bookPath + "/close", ownerOnly, asks((*Server).periodAsked, (*Server).bookClosing), question},
+	{"GET", bookPath + "/close", ownerOnly, asks((*Server).requestedPeriod, (*Server).bookClosing), question},
 	{"GET", bookPath + "/open", ownerOnly, (*Server).openBook, question},
 	{"POST", bookPath + "/heading", ownerOnly, (*Server).setHeading, still},
 	{"POST", bookPath + "/cash", seeMoney, (*Server).setCash, still},

@@ -145,18 +145,18 @@ func (s *Server) showSignInSettings(v *visit, data signInData, wrong error) (err
 	return s.render(v, wrong, pageHead{"sign-in", "settings", app.Text{EN: "Sign-in security", VI: "Bảo mật đăng nhập"}}, data)
 }
 
-// askedForOwner checks the visitor's password before somebody becomes an owner, or another
+// checkPasswordForOwner checks the visitor's password before somebody becomes an owner, or another
 // owner gets a password: a stranger at a browser that was left open must not be able to take
 // over the account.
-func (s *Server) askedForOwner(v *visit, role access.Role) error {
+func (s *Server) checkPasswordForOwner(v *visit, role access.Role) error {
 	if role != access.RoleOwner {
 		return nil
 	}
-	return s.asked(v, func(present string) error { return s.Services.Access.CheckPresent(v.Context(), v.user, present) })
+	return s.withPassword(v, func(present string) error { return s.Services.Access.CheckPresent(v.Context(), v.user, present) })
 }
 
-// asked calls do with the present password that the form holds, within the throttle.
-func (s *Server) asked(v *visit, do func(present string) error) error {
+// withPassword calls do with the present password that the form holds, within the throttle.
+func (s *Server) withPassword(v *visit, do func(present string) error) error {
 	if !s.throttle.bySignedIn(v.user.ID, v.now) {
 		return errTooManyGuesses
 	}
@@ -167,7 +167,7 @@ func (s *Server) asked(v *visit, do func(present string) error) error {
 func (s *Server) setUpSecondFactor(v *visit) error {
 	var codes []string
 	secret := v.PostFormValue("secret")
-	err := s.asked(v, func(present string) error {
+	err := s.withPassword(v, func(present string) error {
 		u, made, err := s.Services.Access.SetUpSecondFactor(v.Context(), v.user, access.SecondFactorCreate{
 			Secret: secret, Code: v.PostFormValue("code"), Present: present, Key: v.form.key,
 		}, v.now)
@@ -183,7 +183,7 @@ func (s *Server) setUpSecondFactor(v *visit) error {
 
 func (s *Server) newRecoveryCodes(v *visit) error {
 	var codes []string
-	err := s.asked(v, func(present string) (err error) {
+	err := s.withPassword(v, func(present string) (err error) {
 		codes, err = s.Services.Access.NewRecoveryCodes(v.Context(), v.user, present, v.form.key, v.now)
 		return err
 	})
@@ -203,7 +203,7 @@ func (s *Server) showRecoveryCodes(v *visit, codes []string) error {
 }
 
 func (s *Server) endSecondFactor(v *visit) error {
-	err := s.asked(v, func(present string) error {
+	err := s.withPassword(v, func(present string) error {
 		u, err := s.Services.Access.EndSecondFactor(v.Context(), v.user, present)
 		return s.begin(v, u, err)
 	})
@@ -222,7 +222,7 @@ func (s *Server) demandSecondFactor(v *visit) (err error) {
 	if demand {
 		err = set("")
 	} else {
-		err = s.asked(v, set)
+		err = s.withPassword(v, set)
 	}
 	if err != nil {
 		return s.showSignInSettings(v, signInData{Refused: "demand"}, err)

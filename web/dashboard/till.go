@@ -94,15 +94,15 @@ func (s *Server) bill(v *visit, id int64) (payment.Request, error) {
 	if err != nil {
 		return r, err
 	}
-	return s.seenBill(v, r)
+	return s.visibleBill(v, r)
 }
 
-// seenBill is a bill without the money above its amount that came on bank accounts and receiving numbers that
+// visibleBill is a bill without the money above its amount that came on bank accounts and receiving numbers that
 // are hidden from the visitor. Money up to the amount counts, or the customer would be asked to pay twice.
-func (s *Server) seenBill(v *visit, r payment.Request) (payment.Request, error) {
-	seen, err := s.seenOf(v, r)
+func (s *Server) visibleBill(v *visit, r payment.Request) (payment.Request, error) {
+	visible, err := s.visibleRequest(v, r)
 	if !r.PaidAt.IsZero() {
-		r.Received = max(seen.Received, min(r.Received, r.TransferAmount))
+		r.Received = max(visible.Received, min(r.Received, r.TransferAmount))
 	}
 	return r, err
 }
@@ -169,7 +169,7 @@ func (s *Server) shiftBills(v *visit, userID int64, now time.Time) ([]payment.Re
 		payment.Filter{ShiftID: shift.ID, Page: app.Page{Number: 1, Size: billsShown}}, now)
 	for i := range page.Rows {
 		if err == nil {
-			page.Rows[i], err = s.seenBill(v, page.Rows[i])
+			page.Rows[i], err = s.visibleBill(v, page.Rows[i])
 		}
 	}
 	return page.Rows, err

@@ -58,7 +58,7 @@ func (s *Server) createUser(v *visit) error {
 	if generated {
 		in.Password = access.GeneratePassword()
 	}
-	err := s.askedForOwner(v, in.Role)
+	err := s.checkPasswordForOwner(v, in.Role)
 	var u access.User
 	if err == nil {
 		u, err = s.addUser(v, in)
@@ -226,7 +226,7 @@ func (s *Server) showUser(v *visit, u access.User, wrong error) error {
 	return s.render(v, wrong, pageHead{"user", "settings", app.Textf("User %s", "Người dùng %s", u.Name)}, data)
 }
 
-// errOwnPassword refuses to set the visitor's own password without the current password.
+// errOwnPassword refuses to set the visitor's own password without the present password.
 var errOwnPassword = app.Conflict("Change your own password in Settings, with your current one.",
 	"Hãy đổi mật khẩu của chính bạn ở phần Cài đặt, bằng mật khẩu hiện tại.")
 
@@ -239,7 +239,7 @@ func (s *Server) setUserPassword(v *visit, u *access.User) (err error) {
 	}
 	if u.ID == v.user.ID {
 		err = errOwnPassword
-	} else if err = s.askedForOwner(v, u.Role); err == nil {
+	} else if err = s.checkPasswordForOwner(v, u.Role); err == nil {
 		_, err = s.Services.Access.SetPassword(v.Context(), *u, secret, v.form.key, v.now)
 	}
 	if err != nil {
@@ -261,7 +261,7 @@ func (s *Server) setUserRole(v *visit, u *access.User) error {
 		return app.Conflict("Your role was not changed. Confirm first that you can then change nothing here any more.",
 			"Chưa đổi vai trò của bạn. Hãy đánh dấu xác nhận rằng sau đó bạn không thay đổi được gì ở đây nữa.")
 	}
-	if err := s.askedForOwner(v, role); err != nil {
+	if err := s.checkPasswordForOwner(v, role); err != nil {
 		return err
 	}
 	changed, err := s.Services.Access.SetRole(v.Context(), v.account.ID, u.ID, role)
