@@ -181,7 +181,7 @@ func explainChat(c alert.Channel, response *http.Response, data []byte) error {
 	case status >= 500:
 		what = app.Text{EN: "the service has trouble of its own; it is tried again later", VI: "dịch vụ đang gặp sự cố; hệ thống sẽ thử lại sau"}
 	case status == http.StatusUnauthorized, status == http.StatusForbidden, status == http.StatusNotFound, status == http.StatusGone:
-		what = app.Text{EN: "what lets baoco in there is not valid any more; copy it anew",
+		what = app.Text{EN: "the URL or token is not valid any more; copy it again",
 			VI: "URL hoặc token không còn hiệu lực; hãy sao chép lại"}
 	}
 	seconds, err := strconv.ParseFloat(response.Header.Get("Retry-After"), 64)

@@ -109,7 +109,7 @@ func explainTelegram(status int, answer telegramAnswer) app.Text {
 	what := app.Text{EN: "the message was not taken", VI: "tin không được nhận"}
 	switch {
 	case status == http.StatusUnauthorized, status == http.StatusNotFound:
-		what = app.Text{EN: "it doesn't know this bot token; copy it anew from @BotFather",
+		what = app.Text{EN: "it doesn't know this bot token; copy it again from @BotFather",
 			VI: "mã token của bot không đúng; hãy sao chép lại từ @BotFather"}
 	case answer.Parameters.MigrateToChatID != 0:
 		what = app.Textf("the group has a new chat id; enter %d", "nhóm đã có mã cuộc trò chuyện mới; hãy nhập %d",

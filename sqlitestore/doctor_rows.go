@@ -55,7 +55,7 @@ func (d *doctor) key(ctx context.Context) (upkeep.Check, error) {
 		return upkeep.Check{}, err
 	}
 	rotate := app.Text{
-		EN: "Make them anew: baoco webhook rotate-secret ID, baoco source rotate ID, baoco stream rotate-secret ID, baoco " +
+		EN: "Make new ones: baoco webhook rotate-secret ID, baoco source rotate ID, baoco stream rotate-secret ID, baoco " +
 			"alert telegram or email.",
 		VI: "Hãy tạo lại: baoco webhook rotate-secret ID, baoco source rotate ID, baoco stream rotate-secret ID, baoco " +
 			"alert telegram hoặc email.",

@@ -107,7 +107,7 @@ var fields = map[string]field{
 	"month_report": {name: app.Text{EN: "report of the month", VI: "báo cáo tháng"}},
 	"report_time":  {name: app.Text{EN: "time of the day’s report", VI: "giờ gửi sổ ngày"}},
 	"payment_feed": {
-		on:  app.Text{EN: "set which payments are told with {of}", VI: "đặt những khoản tiền được báo cùng {of}"},
+		on:  app.Text{EN: "set which payments are reported with {of}", VI: "đặt những khoản tiền được báo cùng {of}"},
 		off: app.Text{EN: "ended the messages about payments with {of}", VI: "ngừng báo các khoản tiền cùng {of}"},
 	},
 }

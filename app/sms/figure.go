@@ -56,7 +56,7 @@ var (
 		VI: "phải là số nguyên VND từ 1 đến 9999999999999, viết như 1500000, 1,500,000 hoặc 1.500.000",
 	}}
 	notKnown = &app.FieldError{Field: "text", Text: app.Text{
-		EN: "looks like a movement of money, but not every part of it is known, or it tells of more than one",
+		EN: "looks like a movement of money, but not every part of it is known, or it reports more than one",
 		VI: "giống tin biến động số dư nhưng có phần chưa đọc được, hoặc nói tới nhiều hơn một giao dịch",
 	}}
 )

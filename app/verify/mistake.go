@@ -42,7 +42,7 @@ var (
 			"tra một lần gửi mới hơn.",
 	}}
 	bodyEncodedAgain = Mistake{"body_values", app.Text{
-		EN: "The JSON was written anew: it says the same, in other bytes. Compute the signature over the raw body.",
+		EN: "The JSON was written again: it says the same, in other bytes. Compute the signature over the raw body.",
 		VI: "JSON đã bị viết lại: cùng ý nghĩa nhưng khác byte. Hãy tính chữ ký trên nội dung gốc.",
 	}}
 	bodyChanged = Mistake{"body_changed", app.Text{

@@ -422,7 +422,7 @@ func (s *Server) alertRemoval(v *visit, c alert.Channel) confirmation {
 	return confirmation{
 		Path: "/settings/alerts/" + string(medium) + "/remove", Back: "/settings/alerts", section: "settings",
 		Title: v.T("Send no alerts by "+medium.Name().EN+"?", "Ngừng cảnh báo qua "+medium.Name().VI+"?"), Button: v.T("Remove", "Xoá kênh"),
-		Texts: []string{v.T("Nobody is told there any more, and what was entered is forgotten.",
+		Texts: []string{v.T("Nothing is sent there any more, and what was entered is forgotten.",
 			"Sẽ không còn cảnh báo nào được gửi qua kênh này, thông tin đã nhập bị xoá.")},
 		do:   func() error { return s.Services.Alerts.RemoveAlertChannel(v.Context(), v.account.ID, medium) },
 		done: app.Text{EN: "The channel is removed.", VI: "Đã xoá kênh."},

@@ -123,7 +123,7 @@ func changedText(aside string, done int) app.Text {
 	case "":
 		return app.Textf("Transactions changed: %d.", "Đã sửa %d giao dịch.", done)
 	case "1":
-		return app.Textf("Put aside: %d. It stands at the end of “Money without a request”, where this can be undone.",
+		return app.Textf("Put aside: %d. It is at the end of “Money without a request”, where this can be undone.",
 			"Đã để riêng: %d. Tiền để riêng nằm ở cuối trang “Tiền chưa ghép”, có thể hoàn tác ở đó.", done)
 	default:
 		return app.Textf("Taken back: %d. This money is unmatched again.", "Đã đưa về lại tiền chưa ghép: %d.", done)

@@ -89,7 +89,7 @@ func (s *Server) addPhone(v *visit) error {
 	}
 	http.SetCookie(v.w, &http.Cookie{Name: phoneCookie(v), Value: strconv.FormatInt(p.ID, 10), Path: "/", HttpOnly: true,
 		MaxAge: int(deviceLifetime / time.Second), Secure: wire.Secure(v.Request), SameSite: http.SameSiteLaxMode})
-	return s.redirect(v, phonesPath, app.Text{EN: "This phone is told from now on. Send a test to see that it rings.",
+	return s.redirect(v, phonesPath, app.Text{EN: "This phone gets the messages from now on. Send a test to see that it rings.",
 		VI: "Điện thoại này sẽ được báo từ bây giờ. Hãy gửi thử để xem máy có báo không."})
 }
 
@@ -134,7 +134,7 @@ func (s *Server) testPhone(v *visit) error {
 
 func (s *Server) removePhone(v *visit) error {
 	return s.done(v, s.Services.Alerts.RemovePhone(v.Context(), v.user.ID, v.pathID()), phonesPath,
-		app.Text{EN: "That phone is told no more.", VI: "Điện thoại đó không được báo nữa."})
+		app.Text{EN: "That phone gets no more messages.", VI: "Điện thoại đó không được báo nữa."})
 }
 
 // forgetPhone removes the visitor's browser from the phones when the visitor signs out there.

@@ -62,7 +62,7 @@ func (f signInForm) flash() app.Text {
 		return app.Text{}
 	}
 	return app.Text{
-		EN: "You are signed in again. What you sent before was not saved: check it and send it again. Passwords and files must be entered anew.",
+		EN: "You are signed in again. What you sent before was not saved: check it and send it again. Passwords and files must be entered again.",
 		VI: "Bạn đã đăng nhập lại. Nội dung vừa gửi chưa được lưu: hãy kiểm tra rồi gửi lại. Mật khẩu và tệp phải nhập lại.",
 	}
 }

@@ -196,7 +196,7 @@ func (s *Server) switchStream(v *visit, st stream.Stream) error {
 		}
 		st = switched
 	}
-	flash := app.Text{EN: "Stream turned on. It goes on from where it was.", VI: "Đã bật luồng. Luồng gửi tiếp từ chỗ đã dừng."}
+	flash := app.Text{EN: "Stream turned on. It continues from where it was.", VI: "Đã bật luồng. Luồng gửi tiếp từ chỗ đã dừng."}
 	switch {
 	case st.IsActive && st.SecretLost:
 		flash = app.Text{EN: "Stream turned on. Nothing is sent until you rotate its secret.",
