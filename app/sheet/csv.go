@@ -51,10 +51,10 @@ func (f *csvFile) Close() error {
 }
 
 // Guard puts an apostrophe before a text that a spreadsheet would take for a
-// formula: one that begins with = + - or @, also in full width, behind whatever
-// spaces, quotation marks and invisible characters, or with a tab or a line
-// break. It also does so within a text, behind what may end a cell: a program with
-// other settings than the file's cuts there, and a payer can write a semicolon.
+// formula: it begins with = + - or @, also in full width, after any spaces,
+// quotation marks and invisible characters, or with a tab or a line break. Guard does the
+// same within a text, after each character that may end a cell: a payer can write a
+// semicolon, and a program with other settings than the file's cuts there.
 func Guard(text string) string {
 	var b strings.Builder
 	if strings.IndexAny(text, "\t\r\n") == 0 {

@@ -7,26 +7,26 @@ import (
 	"strings"
 )
 
-// What a workbook shows of a number (ECMA-376, 18.8.30 and 18.8.31). A person sees "$100",
-// "1,500" or "(5,000)" where cells hold 100, 1500000 and 5000.
+// This file formats numbers as a workbook shows them (ECMA-376, 18.8.30 and 18.8.31). A person
+// may see "$100", "1,500" or "(5,000)" while the cells hold 100, 1500000 and 5000.
 
-// numberFormat is what a format shows of numbers above and below 0, of 0, and of texts: digits
-// stands for their digits or for the text, and the rest is shown around them.
+// numberFormat has the forms of numbers above and below 0, of 0, and of texts. In a form,
+// digits is the place of the digits or of the text, and the rest is shown around them.
 type numberFormat struct {
 	above, below, zero, text string
-	conditional              []string // sections of which some begin with a condition, in place of the first three
+	conditional              []string // sections with conditions, which replace above, below and zero; nil: none
 }
 
 const (
 	digits    = "\x00"
-	group     = "\x01" // behind digits: a mark and three of them, which are written by hand
+	group     = "\x01" // after digits: a mark written in the format, and three more digits
 	maxFormat = 1000   // bytes; Excel takes 255
 )
 
-// digitsForm is where a format has the digits. pieceForm is any other piece of it: a text
-// in quotes, a character behind a backslash or one that fills the cell, a space as wide as
-// a character, the sign of a currency with a language, a colour, something else in brackets,
-// or any character.
+// digitsForm matches the digits in a format. pieceForm matches any other piece: a text in
+// quotes, a character after a backslash or one that fills the cell, a space as wide as a
+// character, the sign of a currency with a language, a colour, something else in brackets, or
+// any character.
 var (
 	digitsForm = regexp.MustCompile(`^(?:(?i:General)|@|[0#?](?:[, ]*[0#?])*(?:\\[., ][0#?]{3})*` +
 		`(?:\.[0#?]*(?:,[0#?]+)*)?(?:E[+-][0#?]+)?|\.[0#?]+)`)
@@ -35,9 +35,9 @@ var (
 	conditionForm = regexp.MustCompile(`^\[(<=?|>=?|=|<>)(-?\d+)\]`)
 )
 
-// parseFormat reads the code of a format: one section for all numbers, or one for those above 0, one
-// for those below, one for 0 and one for texts; the last one is also for texts if it has an @. A comma
-// behind the digits divides by 1000: it stays, as do the letters of a date.
+// parseFormat reads the code of a format: one section for all numbers, or sections for numbers above 0,
+// for numbers below 0, for 0 and for texts; the last section is for texts too if its digits are an @. A comma
+// after the digits divides by 1000: the form keeps it, and the letters of a date.
 func parseFormat(code string) numberFormat {
 	sections, found, text := []string{""}, false, false
 	for code != "" {
@@ -73,8 +73,8 @@ func parseFormat(code string) numberFormat {
 	return f
 }
 
-// choose is the section that shows a number, without its condition. Only one for numbers below 0 certainly
-// leaves out their minus, and only the last may have no condition: else it is all of them.
+// choose returns the section that shows a number, without its condition. If this isn't clear it
+// returns all sections: a negative number may have lost its minus, or a section before the last has no condition.
 func choose(sections []string, number float64) string {
 	unclear := strings.Join(sections, ";")
 	for i, section := range sections {
@@ -102,8 +102,8 @@ var general = parseFormat("General")
 
 func isBlank(r rune) bool { return r != 0 && IsSpace(r) }
 
-// builtinCode is the code of a format that every spreadsheet program knows by its number:
-// only percents and dates show something else than the number.
+// builtinCode returns the code of a format that every spreadsheet program knows by its number.
+// Only percents and dates show something else than the number.
 func builtinCode(id int) string {
 	switch {
 	case id == 9, id == 10:
@@ -143,7 +143,7 @@ func (w *workbook) readStyles(name string) error {
 // numberFormats are the formats that cells name by their place, from 0.
 type numberFormats []numberFormat
 
-// newFormats makes them of codes, by the number of a format, and of the number at each place.
+// newFormats makes the formats from the codes by format number, and the format number at each place.
 func newFormats(codes map[int]string, places []int) (list numberFormats, err error) {
 	formats := map[int]numberFormat{}
 	for id, code := range codes {
@@ -163,8 +163,8 @@ func newFormats(codes map[int]string, places []int) (list numberFormats, err err
 	return list, nil
 }
 
-// show says what the format at a place shows of a number or a text. That nothing of a 0 is shown doesn't
-// matter.
+// show returns the cell with Shown and Unseen set by the format at a place. A 0 that isn't shown is
+// not Unseen.
 func (f numberFormats) show(place int, c Cell) Cell {
 	format := general
 	if place >= 0 && place < len(f) {

@@ -8,11 +8,11 @@ import (
 	"unicode/utf16"
 )
 
-// sectors are the parts of one size of an OLE container ([MS-CFB]), in which Excel 97 keeps a
-// workbook, and for each part the number of the one behind it: a stream is a chain of them.
+// sectors are the sectors of one size in an OLE container ([MS-CFB]), in which Excel 97 keeps a
+// workbook, with the number of the next sector for each: a stream is a chain of sectors.
 //
-// They are read here, since the library for Go (mscfb) panics where a container has no names, and takes
-// whatever memory a file of 512 bytes asks for.
+// baoco reads them itself, since the library for Go (mscfb) panics on a container without names, and
+// a file of 512 bytes can make it take any amount of memory.
 type sectors struct {
 	data []byte
 	size int
@@ -31,8 +31,8 @@ var (
 	little   = binary.LittleEndian
 )
 
-// readOLE returns the first stream of these names, in lower case, that a container has; name is
-// empty where there is none. The streams of documents within the container don't count.
+// readOLE returns the first of these names, in lower case, that a stream of the container has, and
+// the stream; empty: no stream has one. The streams of documents within the container don't count.
 func readOLE(file []byte, names ...string) (name string, stream []byte, err error) {
 	if len(file) < 512 || little.Uint16(file[30:]) != 9 && little.Uint16(file[30:]) != 12 {
 		return "", nil, errChain
@@ -48,7 +48,7 @@ func readOLE(file []byte, names ...string) (name string, stream []byte, err erro
 		return "", nil, errChain
 	}
 	best, entry := len(names), dir
-	ids := []uint32{little.Uint32(dir[76:])} // of the tree of names in the root
+	ids := []uint32{little.Uint32(dir[76:])} // entries still to visit in the tree of names of the root
 	for left := len(dir) / dirEntry; len(ids) > 0; {
 		id := ids[0]
 		if ids = ids[1:]; id == noSector {
@@ -91,8 +91,8 @@ func oleName(entry []byte) string {
 	return strings.ToLower(string(utf16.Decode(name)))
 }
 
-// readNext joins the sectors that hold the numbers. A list names them: its beginning, and the rest in
-// sectors of its own, each of which ends with the number of the next one.
+// readNext joins the sectors that hold the numbers of next sectors. list is the beginning of the list of
+// these sectors. Its rest is in sectors from more on, each of which ends with the number of the next one.
 func (s sectors) readNext(list []byte, more uint32) (next []byte, err error) {
 	for range len(s.data)/s.size + 1 {
 		for ; len(list) >= 4; list = list[4:] {
@@ -114,7 +114,7 @@ func (s sectors) readNext(list []byte, more uint32) (next []byte, err error) {
 	return nil, errChain
 }
 
-// sector is nil where there is none.
+// sector returns sector id; nil: the file has no such sector.
 func (s sectors) sector(id uint32) []byte {
 	if id >= uint32(len(s.data)/s.size) {
 		return nil

@@ -13,36 +13,36 @@ import (
 	"golang.org/x/net/html"
 )
 
-// pageTable reads a web page, as which some banks write a file that they name .xls. Its tables
-// are one table below the other. A text outside them is a line of one cell, since it may
-// name the account or the currency.
+// pageTable reads a web page: the .xls files of some banks are web pages. It reads all tables
+// as one, each below the one before. A text outside the tables is a line of one cell, since it
+// may name the account or the currency.
 type pageTable struct {
 	file   *os.File
 	size   int64
 	tokens *html.Tokenizer
-	rows   []pageRow // the first is outside tables, each other one is in a table within the one before
+	rows   []pageRow // the first is outside tables, each further one is in a table within the one before
 	ready  []Record
 	line   int
-	unseen bool            // what comes from here on may be hidden, or be shown otherwise
-	styles map[string]bool // which ones are odd
+	unseen bool            // from here on, content may be hidden or shown as another one
+	styles map[string]bool // isOdd for each style that was checked
 	err    error
 }
 
-// maxPageColumns is how many columns a table has at most: each costs a look in each row.
+// maxPageColumns is how many columns a table may have: each column costs time in each row.
 const maxPageColumns = 256
 
-// pageRow is a row that isn't at its end.
+// pageRow is a row whose end isn't read yet.
 type pageRow struct {
 	begun  bool
-	open   bool // a cell goes on, or a line outside tables
+	open   bool // a cell, or a line outside tables, is open for more text
 	cells  []Cell
-	cell   int      // that goes on
-	text   []byte   // of it
-	size   int      // of all texts before, and of values
-	spans  []int    // for each column how many rows the cell there goes on, with this one
+	cell   int      // the index of the present cell
+	text   []byte   // the text of the present cell
+	size   int      // bytes of all texts before, and of values
+	spans  []int    // for each column, over how many rows its cell still extends, with this one
 	tables bool     // a cell holds a table
 	unseen bool     // a part of the row may be hidden
-	values []string // in attributes of the cell that goes on
+	values []string // values in attributes of the present cell
 }
 
 func (f *File) page(int) (Table, error) {
@@ -60,7 +60,7 @@ func (t *pageTable) Progress() (done, total int64) {
 	return done, t.size
 }
 
-// Next returns the next row that holds something. A page that ends within a table is damaged.
+// Next returns the next row that isn't empty. A page that ends within a table is damaged.
 func (t *pageTable) Next() (Record, error) {
 	for t.err == nil && len(t.ready) == 0 {
 		switch t.tokens.Next() {
@@ -109,7 +109,7 @@ func (t *pageTable) text(s string) {
 	}
 }
 
-// What a browser shows elsewhere than it is written, or not at all.
+// These errors refuse text that a browser shows at another place, or doesn't show.
 var (
 	errOutside = errors.New("a text in a table, outside its cells")
 	errHidden  = errors.New("a part of a page that isn't shown, below others")
@@ -144,7 +144,7 @@ func (t *pageTable) startTag(tag html.Token) {
 		t.tokens.Next()
 		style := string(t.tokens.Text())
 		t.hide(t.isOdd(style) || thinSize.MatchString(style), true)
-	case "script", "title": // the text within isn't seen
+	case "script", "title": // the text within isn't shown
 		t.tokens.Next()
 	case "table":
 		if len(t.rows) == 1 {
@@ -188,7 +188,7 @@ func (t *pageTable) endTag(name string) {
 	}
 }
 
-// endGroup ends a group of rows, and with it the cells that go on over its rows.
+// endGroup ends a group of rows, and with it the cells that extend over several rows.
 func (t *pageTable) endGroup() {
 	if len(t.rows) > 1 {
 		t.endRow()
@@ -196,8 +196,8 @@ func (t *pageTable) endGroup() {
 	}
 }
 
-// breakLine ends a line within a cell, or the line outside tables. A mark beside a text and a text
-// that is struck out are lines too, so that none becomes a digit of an amount.
+// breakLine ends a line within a cell, or the line outside tables. Superscripts, subscripts and texts
+// that are struck out are lines too, so that none becomes a digit of an amount.
 func (t *pageTable) breakLine(tag string) {
 	switch tag {
 	case "br", "p", "div", "li", "h1", "h2", "h3", "h4", "h5", "h6", "center", "body", "sup", "sub", "del", "s", "strike":
@@ -209,8 +209,8 @@ func (t *pageTable) breakLine(tag string) {
 	}
 }
 
-// span is over how many columns or rows a cell goes, as a browser reads it: 0 rows are all that
-// the group has.
+// span returns over how many columns or rows a cell extends, by the rules of browsers: 0 rows are
+// all rows of the group.
 func span(tag html.Token, key string) int {
 	for _, a := range tag.Attr {
 		if a.Key != key {
@@ -254,8 +254,8 @@ func (t *pageTable) beginCell(columns, rows int) {
 	}
 }
 
-// endRow takes what the row holds for a line. A table within a row that holds something else would move
-// its cells to other columns.
+// endRow adds the row as a line, unless it is empty. A filled row with a table in it is refused, since
+// the table would move its cells to other columns.
 func (t *pageTable) endRow() {
 	r := t.row()
 	if !r.begun || t.err != nil {

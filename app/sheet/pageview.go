@@ -11,15 +11,15 @@ import (
 	"golang.org/x/net/html"
 )
 
-// hide notes that what comes from here on may be hidden. What hides a part of the whole page or of a
-// table must stand above the rows: those above it were read already.
+// hide notes that content from here on may be hidden. all: the tag can hide parts of the whole page or
+// table, so it must come before the rows, since rows above it were read already.
 func (t *pageTable) hide(hidden, all bool) {
 	if t.unseen = t.unseen || hidden; hidden && all && t.line > 0 {
 		t.err = errHidden
 	}
 }
 
-// isHidden tells whether a tag hides something, or shows it otherwise than as the text that is read.
+// isHidden tells whether a tag hides something, or shows another text than the one that is read.
 func (t *pageTable) isHidden(tag html.Token) bool {
 	hidden := tag.Data == "script" && len(t.rows) > 1
 	switch tag.Data {
@@ -44,8 +44,8 @@ var (
 	farAddress = regexp.MustCompile(`^\s*(?://|[a-zA-Z]+:)`)
 )
 
-// comment reads a comment: Excel shows what stands in one that begins with [if, or between two of them, or
-// doesn't show it, as browsers don't.
+// comment reads a comment. If it begins with [if, Excel may show or hide its content, or the content
+// up to the next such comment, and browsers do the opposite.
 func (t *pageTable) comment(s string) {
 	if s = strings.ToLower(strings.TrimSpace(s)); !strings.HasPrefix(s, "[if") {
 		return
@@ -61,7 +61,7 @@ var (
 )
 
 // isOdd tells whether a style, of a page or of a tag, may hide something, or show a number as another
-// one: whether it does more than what styles of statements do.
+// one: everything that styles of statements don't usually do counts as odd.
 func (t *pageTable) isOdd(style string) bool {
 	odd, known := t.styles[style]
 	if known {
@@ -89,8 +89,8 @@ func (t *pageTable) isOdd(style string) bool {
 
 const maxStyles = 1000
 
-// stylePart is a selector, before {, or a name and its value: comments, texts in quotes and escaped
-// characters don't end it.
+// stylePart matches a selector, before {, or a name and its value. Comments, texts in quotes and
+// escaped characters don't end it.
 var stylePart = regexp.MustCompile(`(?s)((?:/\*.*?(?:\*/|$)|` +
 	`"(?:[^"\\\n\r\f]|\\.)*"|'(?:[^'\\\n\r\f]|\\.)*'|\\.|[^;{}"'\\])*)(.?)`)
 
@@ -120,7 +120,7 @@ func isOddFormat(style string) bool {
 
 var cssEscape = regexp.MustCompile(`(?s)\\(?:[0-9a-fA-F]{1,6}[ \t\r\n\f]?|.)`)
 
-// values keeps the values of a cell that stand in its tag.
+// values keeps the values of a cell that are in its tag.
 func (t *pageTable) values(tag html.Token) {
 	for _, a := range tag.Attr {
 		if r := t.row(); isValue(a.Key) {
@@ -137,8 +137,8 @@ func isValue(key string) bool {
 	return key == "sdval" || strings.Contains(" num str bool err fmla ", " "+name+" ")
 }
 
-// agrees tells whether such a value is the text, or a number or a day that the text shows. A number may be
-// rounded; a day is one as it is read: never the month first.
+// agrees tells whether a value of a tag is the text, or a number or a day that the text shows. A number
+// may be rounded. In a day, the month is never first.
 func agrees(value, text string) bool {
 	if value == "" || value == text {
 		return true

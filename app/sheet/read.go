@@ -13,19 +13,19 @@ import (
 	"baoco/app"
 )
 
-// File is a file of cells: a text file of delimited cells, or a workbook. The content of
-// the file, not its name, tells which.
+// File is a file of cells: a text file of delimited cells, a workbook or a web page. The
+// content of the file decides which, not its name.
 type File struct {
-	Sheets   []string // names of the sheets of a workbook; nil: a text file
+	Sheets   []string // names of the sheets of a workbook, one empty name for a web page; nil: a text file
 	Date1904 bool     // a workbook counts its days from 1904, as on old Macs
 
-	// Ended tells why nobody waits for the rows any more.
+	// Ended returns an error when reading must stop, since nobody waits for the rows any more.
 	Ended func() error
 
 	file   *os.File
 	size   int64
 	sample []byte // the beginning of a text file
-	rows   int    // whose work it may take; 0: any number
+	rows   int    // the file may take the work of so many rows; 0: of any number
 	table  func(sheet int) (Table, error)
 }
 
@@ -38,8 +38,8 @@ type Table interface {
 	Progress() (done, total int64)
 }
 
-// Open opens a file to be read until ctx ends. One that is neither a text file nor a workbook is an
-// [app.Error] that says what to do. A workbook may take the work of so many rows; 0: of any number.
+// Open opens a file to be read until ctx ends. A file of another kind is an [app.Error] that says
+// what to do. A workbook may take the work of so many rows; 0: of any number.
 func Open(ctx context.Context, path string, rows int) (f *File, err error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -57,7 +57,7 @@ func (f *File) Close() error { return f.file.Close() }
 // Sheet returns the rows of sheet i, from 0, of a workbook.
 func (f *File) Sheet(i int) (Table, error) { return f.table(i) }
 
-// begin reads the beginning of a file, which tells what it is.
+// begin reads the beginning of a file, which shows its kind.
 func (f *File) begin() error {
 	info, err := f.file.Stat()
 	if err != nil {
@@ -94,12 +94,12 @@ func (f *File) begin() error {
 	}
 }
 
-// beginning is that of a text file, in lower case.
+// beginning returns the beginning of a text file, in lower case.
 func beginning(sample []byte) string {
 	return strings.ToLower(string(bytes.TrimLeft(bytes.TrimPrefix(sample[:min(len(sample), 1024)], []byte("\xEF\xBB\xBF")), " \t\r\n")))
 }
 
-// isPage tells whether a file is a web page: some banks name one .xls.
+// isPage tells whether a file is a web page: some banks name web pages .xls.
 func isPage(sample []byte) bool {
 	text := beginning(sample)
 	return strings.HasPrefix(text, "<?xml") && strings.Contains(text, "<html") ||
@@ -107,8 +107,8 @@ func isPage(sample []byte) bool {
 			func(tag string) bool { return strings.HasPrefix(text, tag) })
 }
 
-// notTable refuses a file by its first bytes where it is no text file, and says
-// what to do.
+// notTable refuses an empty file, a PDF file and an XML file by the first bytes, and says
+// what to do. It returns nil for any other file.
 func notTable(sample []byte) error {
 	switch text := beginning(sample); {
 	case len(sample) == 0:
@@ -125,7 +125,8 @@ func notTable(sample []byte) error {
 
 func refused(en, vi string) error { return app.Refused(app.CodeValidation, app.Text{EN: en, VI: vi}) }
 
-// damaged says where a file can't be read on. A refusal stays as it is.
+// damaged returns an error with the line at which a file can't be read further. It returns a
+// refusal unchanged.
 func damaged(line int, err error) error {
 	if known := (*app.Error)(nil); errors.As(err, &known) {
 		return err
@@ -142,7 +143,7 @@ func damaged(line int, err error) error {
 
 // Record is one line of a table.
 type Record struct {
-	Line  int // in the file or the sheet, from 1
+	Line  int // the number of the line in the file or the sheet, from 1
 	Cells []Cell
 }
 
@@ -150,22 +151,21 @@ type Record struct {
 type Cell struct {
 	Text   string
 	Number bool // a number of a workbook: Text is its exact value
-	// Shown is a number as its format shows it, but unrounded and without marks between its
-	// digits: with a currency, with or without a minus. It isn't a number where the format
-	// divides or multiplies it, or makes a date of it.
+	// Shown is a number as its format shows it, with a currency or a minus, but unrounded and
+	// without marks between its digits. It isn't a number if the format divides or multiplies
+	// it, or makes a date of it.
 	Shown string
 	// Unseen tells that a person who looks at the sheet doesn't see the content: its row or its
-	// column is hidden, it is beneath a merged cell, or its format shows another one.
+	// column is hidden, a merged cell covers it, or its format shows another content.
 	Unseen bool
-	Span   int // over how many columns a merged cell goes; 0 or 1: its own
+	Span   int // over how many columns a merged cell extends; 0 or 1: only its own
 }
 
-// NotCalculated is the text of a formula that is still to be calculated: what it came to before isn't
-// what a person sees who opens the workbook.
+// NotCalculated is the text of a formula that is still to be calculated: a person who opens the
+// workbook sees another value than the stored one.
 const NotCalculated = "#N/A"
 
-// Cell returns the cell of column i, from 0. It is empty where the line has no such
-// column.
+// Cell returns the cell of column i, from 0; empty: the line has no such column.
 func (r Record) Cell(i int) Cell {
 	if i < 0 || i >= len(r.Cells) {
 		return Cell{}
@@ -173,7 +173,7 @@ func (r Record) Cell(i int) Cell {
 	return r.Cells[i]
 }
 
-// Filled counts the cells of the line that hold something.
+// Filled counts the cells of the line that aren't empty.
 func (r Record) Filled() int {
 	n := 0
 	for _, c := range r.Cells {
@@ -184,8 +184,8 @@ func (r Record) Filled() int {
 	return n
 }
 
-// Plain returns the text without the space around it and without the marks by which
-// Excel takes a number for a text: ="0123" and '0123.
+// Plain returns the text without the space around it and without the marks that make a
+// number a text in Excel: ="0123" and '0123.
 func (c Cell) Plain() string {
 	s := strings.TrimFunc(c.Text, IsSpace)
 	if inner, ok := strings.CutPrefix(s, `="`); ok {
@@ -199,7 +199,7 @@ func (c Cell) Plain() string {
 	return s
 }
 
-// Words is the text of a cell; it is empty where the cell holds a number.
+// Words is the text of a cell, empty for a number.
 func (c Cell) Words() string {
 	if c.Number {
 		return ""

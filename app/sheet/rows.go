@@ -8,10 +8,10 @@ import (
 	"baoco/app"
 )
 
-// Value is what a cell holds: a text, which stays one whatever it begins with, or a number, an
-// amount or an instant. The zero value leaves it empty.
+// Value is the value of a cell: a text, which never becomes a formula, or a number, an amount or
+// an instant. The zero value is an empty cell.
 type Value struct {
-	text   string // of a number its digits
+	text   string // the text, or the digits of a number
 	at     time.Time
 	style  style
 	number bool
@@ -35,9 +35,9 @@ type Column struct {
 	Width int
 }
 
-// Layout is what a file has beside its rows.
+// Layout is the titles, the columns and the settings of a file.
 type Layout struct {
-	Lines   []string // titles above the names of the columns, in XLSX alone; the first is the greatest
+	Lines   []string // titles above the names of the columns, only in XLSX
 	Columns []Column
 	Lang    app.Lang
 	Zone    *time.Location // of all times
@@ -69,7 +69,7 @@ func NewRows(format Format, w io.Writer, layout Layout) (Rows, error) {
 type rowsOf[Row any] struct {
 	Rows
 	cells func(r Row) []Value
-	total func() []Value // of the last row; nil: there is none
+	total func() []Value // the cells of a last row; nil: no such row
 }
 
 func (f rowsOf[Row]) Add(r Row) error { return f.Row(f.cells(r)...) }

@@ -16,10 +16,10 @@ import (
 	"golang.org/x/text/encoding/unicode"
 )
 
-// The bounds of a text file. sampleSize is how much of its beginning shows its
-// encoding and its delimiter. A line may hold a cell of some megabytes. A quoted
-// cell may go over maxCellLines lines; a quote that isn't closed by then is a
-// mistake in its own line, and doesn't swallow the transactions below it.
+// These are the bounds of a text file. The first sampleSize bytes show its encoding and
+// its delimiter. A line may hold a cell of some megabytes. A quoted cell may extend over
+// maxCellLines further lines; a quote that isn't closed by then is a mistake in its own line,
+// and doesn't swallow the transactions below it.
 const (
 	sampleSize   = 256 << 10
 	maxLine      = 8 << 20
@@ -38,13 +38,13 @@ type textTable struct {
 	text      *bufio.Reader
 	delimiter byte
 	line      int      // number of the line that was returned last
-	ahead     [][]byte // lines below it that were read already
+	ahead     [][]byte // the lines below line that were read already
 }
 
 // Delimiters are the bytes that may stand between cells.
 const Delimiters = ",;\t|"
 
-// Text returns the lines of a text file whose cells stand between delimiters.
+// Text returns the lines of a text file whose cells are separated by delimiter.
 func (f *File) Text(delimiter byte) Table {
 	_, _ = f.file.Seek(0, io.SeekStart)
 	t := newTextTable(f.file, f.sample, delimiter)
@@ -73,7 +73,7 @@ func decoded(r io.Reader, sample []byte) io.Reader {
 // a byte order mark. A text that is neither UTF-8 nor UTF-16 is taken for
 // Windows-1258, which Excel writes on Vietnamese computers.
 func encodingOf(sample []byte) encoding.Encoding {
-	var zeros [2]int // at even places, and at odd ones
+	var zeros [2]int // zero bytes at even places, and at odd ones
 	for i, b := range sample {
 		if b == 0 {
 			zeros[i%2]++
@@ -121,8 +121,8 @@ func (t *textTable) Next() (Record, error) {
 	return r, nil
 }
 
-// split cuts a line into cells, together with the lines below it into which a
-// quoted cell goes on.
+// split cuts a line into cells, together with the lines below into which a quoted cell
+// extends.
 func (t *textTable) split(line []byte) ([]string, error) {
 	if bytes.IndexByte(line, '"') < 0 {
 		if bytes.Count(line, []byte{t.delimiter}) >= MaxColumns {
@@ -149,8 +149,8 @@ func (t *textTable) split(line []byte) ([]string, error) {
 	return t.parse(line, true)
 }
 
-// parse reads the one record that whole is. lazy takes a quote within a cell for a
-// part of it.
+// parse reads whole as one record. If lazy is set, a quote within a cell is a part of the
+// cell.
 func (t *textTable) parse(whole []byte, lazy bool) ([]string, error) {
 	r := csv.NewReader(bytes.NewReader(whole))
 	r.Comma, r.FieldsPerRecord, r.LazyQuotes = rune(t.delimiter), -1, lazy

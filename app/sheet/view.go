@@ -12,17 +12,17 @@ import (
 	"strings"
 )
 
-// view says which cells of a workbook a person doesn't see who looks at the sheet: those of hidden
-// rows and columns, and those beneath a merged cell, where a program may have left something.
+// view knows the cells of a sheet that a person doesn't see: the cells of hidden rows and columns,
+// and the cells that a merged cell covers, in which a program may have left something.
 type view struct {
 	rows   map[int]bool // hidden ones, from 1
-	covers []cover      // in the order of their first lines, without those that mark has met
+	covers []cover      // in the order of their first lines, without those that mark has handled
 	last   map[int]int  // for each column, from 1, the last line in which its cells are covered
-	work   int          // how many covers there are, each as much as 16 columns, and their columns
+	work   int          // the number of columns of all covers, and coverWork more for each cover
 }
 
-// cover is a merged cell, from its first line and column to its last ones, from 1: only its first cell is
-// seen. A hidden column is a cover that begins above the sheet.
+// cover is a merged cell, from its first line and column to its last ones, from 1: only its first cell
+// is visible. A hidden column is a cover that begins above the sheet.
 type cover struct{ top, bottom, left, right int }
 
 // maxWork is the work of a statement of 20,000 rows with ten merged cells each, of four columns.
@@ -51,7 +51,7 @@ func (v *view) sort() {
 	slices.SortStableFunc(v.covers, func(a, b cover) int { return cmp.Compare(a.top, b.top) })
 }
 
-// mark marks the cells of the next row.
+// mark sets Span and Unseen of the cells of the next row.
 func (v *view) mark(r *Record) {
 	spans := map[int]int{}
 	for len(v.covers) > 0 && v.covers[0].top <= r.Line {
@@ -71,9 +71,9 @@ func (v *view) mark(r *Record) {
 	}
 }
 
-// readView reads a sheet for the first time, since its merged cells stand behind the rows. To take little time,
-// it reads only the elements that matter, each from one "<" to the next. What is damaged is found with the
-// rows.
+// readView reads a sheet a first time, since its merged cells come after the rows. To take little time,
+// it reads only the elements that matter, each from one "<" to the next. Damage is found later, when the
+// rows are read.
 func (w *workbook) readView(s sheet) (v view, err error) {
 	v = newView(s.hidden)
 	p, err := w.openPart(s.part, mostWork)
@@ -95,7 +95,7 @@ func (w *workbook) readView(s sheet) (v view, err error) {
 	return v, err
 }
 
-// readElement reads an element about hidden columns, what is usual in the sheet, or a merged cell.
+// readElement reads an element about hidden columns, the default sizes of the sheet, or a merged cell.
 func (v *view) readElement(element string) error {
 	token, _ := xml.NewDecoder(strings.NewReader(element)).RawToken()
 	start, _ := token.(xml.StartElement)
@@ -120,7 +120,7 @@ func (v *view) readElement(element string) error {
 	return nil
 }
 
-// mergedForm is what a merged cell goes over.
+// mergedForm is the range of a merged cell.
 var mergedForm = regexp.MustCompile(`^([A-Za-z]+)([0-9]+):([A-Za-z]+)([0-9]+)$`)
 
 // isTrue reads a truth value of XML. isThin tells whether a column or a row of this width or height, in

@@ -23,8 +23,8 @@ type xlsxFile struct {
 	zip    *zip.Writer
 	layout Layout
 	sheets int
-	rows   int           // of the present sheet
-	part   *bufio.Writer // of the present sheet
+	rows   int           // the number of rows in the present sheet
+	part   *bufio.Writer // writes the present sheet
 	cell   []byte
 }
 
@@ -80,8 +80,8 @@ func (f *xlsxFile) endSheet() error {
 	return f.part.Flush()
 }
 
-// Row writes a row, in another sheet where this one is full. Rows and cells have their references,
-// without which some programs don't open the file; a file has at most 26 columns.
+// Row writes a row, in a new sheet if this one is full. Rows and cells have references, since
+// some programs don't open a file without them. A file has at most 26 columns.
 func (f *xlsxFile) Row(cells ...Value) error {
 	if f.rows == maxSheetRows {
 		if err := f.endSheet(); err != nil {
@@ -112,9 +112,9 @@ func (f *xlsxFile) Row(cells ...Value) error {
 	return err
 }
 
-// text writes the text of a cell, whatever it begins with. Characters that XML
-// doesn't have become U+FFFD. A text that looks like a spreadsheet's escape of a
-// character (_x0041_) is escaped, so that it stays as it is.
+// text writes the text of a cell. Characters that XML doesn't have become U+FFFD. A text that
+// looks like a spreadsheet's escape of a character (_x0041_) is escaped, so that it isn't
+// changed.
 func (f *xlsxFile) text(s string) {
 	f.part.WriteString(` t="inlineStr"><is><t xml:space="preserve">`)
 	_ = xml.EscapeText(f.part, []byte(strings.ReplaceAll(s, "_x", "_x005F_x"))) // a bufio.Writer keeps its error
@@ -129,8 +129,8 @@ func (f *xlsxFile) put(texts ...string) {
 	}
 }
 
-// days is an instant as the days since the end of 1899 of a clock in the zone, as spreadsheets
-// count.
+// days formats an instant as spreadsheets count: days since 30 December 1899, by a clock in the
+// zone.
 func (f *xlsxFile) days(t time.Time) string {
 	_, offset := t.In(f.layout.Zone).Zone()
 	const day, epoch = 24 * 3600, 25569 // the day of 1970-01-01

@@ -10,9 +10,9 @@ import (
 	"baoco/app/sheet"
 )
 
-// Whose statement it is: the bank and the account number that the lines around the table
-// name. A column of accounts doesn't say it, since it may hold those of the other side:
-// it counts where a person names it, and in a file that baoco exported.
+// This file finds the bank and the account number of a statement in the lines around the
+// table. A column of accounts may hold those of the other side, so it counts only if a
+// person names it, or in a file that baoco exported.
 
 // bankNames are the names by which titles call the banks, folded, with their codes; the
 // longest come first, as "VPBank" also stands in "CAKE by VPBank".
@@ -29,8 +29,8 @@ var bankNames = sync.OnceValue(func() [][2]string {
 	return names
 })
 
-// findBank finds the bank that the lines above a table name. It is empty where they name
-// several, or none.
+// findBank returns the code of the bank that the lines above a table name; empty: they name
+// none, or several.
 func findBank(titles []record) (code string) {
 	above := " "
 	for _, r := range titles {
@@ -90,9 +90,9 @@ func namedAccount(r record, inTitle func(label string) bool) (number string, lab
 	return "", labelled
 }
 
-// accountText returns the account number in a cell. If it isn't understood, this is
-// the whole text, so that no linked account has the rows. A text without digits is a name,
-// or a kind of account.
+// accountText returns the account number in a cell. A number that isn't understood is
+// returned as the whole text, which fits no linked account. A text without digits is a
+// name, or a kind of account, and gives an empty number.
 func accountText(c cell) string {
 	if number := accountDigits(c); number != "" {
 		return number

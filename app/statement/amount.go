@@ -14,7 +14,7 @@ type money struct {
 	value  int64 // with its sign; 0: the cell holds no amount, or there is an err
 	signed bool  // a sign was written
 	err    error // why the content isn't an amount
-	digits bool  // some digit isn't 0, or isn't known
+	digits bool  // some digit isn't 0, or the spreadsheet has not calculated the value
 	zero   bool  // 0 is written
 	marks  marks // of a text
 }
@@ -22,7 +22,7 @@ type money struct {
 // known tells whether the cell holds a number, which may be 0.
 func (m money) known() bool { return m.err == nil && (m.value != 0 || m.zero) }
 
-// marks are the bytes between the digits of an amount; 0: there is none.
+// marks are the bytes between the digits of an amount; 0: the amount has no such mark.
 type marks struct{ group, decimal byte }
 
 // The reasons why a text is not an amount, beside the reasons of app.
@@ -32,16 +32,16 @@ var (
 	errAmountShown  = errors.New("shown as another number")
 )
 
-// parseMoney reads an amount in VND. A number of a spreadsheet is taken
-// exactly; it must be what the spreadsheet shows, in whatever currency. In a text, "." "," or a space may group digits in threes and ","
-// or "." may begin decimals that are all 0:
+// parseMoney reads an amount in VND. A number of a spreadsheet is taken exactly, and the
+// spreadsheet must show the same number, in any currency. In a text, "." "," or a space may
+// group digits in threes and "," or "." may begin decimals that are all 0:
 //
 //	1.234.567  1,234,567  1 234 567.00  1.234.567,00 VND  (1,234)  -1.234  1234-
 //
 // "1.234" is 1234, since an amount in VND has no decimals; "1.23" and "1,234.50"
 // are errors. So is "1.5E+07" as a text: Excel has cut digits of such an amount.
-// An empty cell, a dash and 0 are no amount. What the marks of one amount mean must
-// be clear from the whole file (see [numberFormat]).
+// An empty cell, a dash and 0 are no amount. The whole file must show what the marks of an
+// amount mean (see addMarks).
 func parseMoney(c cell) money {
 	text := c.Plain()
 	m := money{digits: strings.ContainsAny(text, "123456789") || text == sheet.NotCalculated}
@@ -130,8 +130,8 @@ var amountForm = regexp.MustCompile(`^(?:(\d{1,3}(?:\.\d{3})+)(?:(,)(\d+))?|(\d{
 var ungrouped = strings.NewReplacer(".", "", ",", "", " ", "")
 
 // parseDigits returns the digits of a whole number without the marks between them and
-// without leading zeros. Decimals must all be 0. What may be decimals or a broken group is
-// an error, and so is a group behind a 0.
+// without leading zeros. Decimals must all be 0. Digits that may be decimals or a broken
+// group are an error, and so is a group behind a 0.
 func parseDigits(s string) (whole string, m marks, err error) {
 	if strings.ContainsAny(s, "\n\r\v\f\u0085\u2028\u2029") {
 		return "", m, errAmountGroups // of several lines
@@ -175,13 +175,13 @@ func parseDigits(s string) (whole string, m marks, err error) {
 	return strings.TrimLeft(ungrouped.Replace(whole), "0"), m, nil
 }
 
-// directions are the words, folded, of a column that says which way money went.
+// directions are the words, folded, in a column of directions.
 var directions = map[app.Direction]list{
 	app.In:  listOf("=c|=co|=cr|=crdt|=credit|=in|=ghi co|=tien vao|=thu|=vao|=den|=nhan|=nhan tien"),
 	app.Out: listOf("=d|=no|=dr|=dbit|=debit|=out|=ghi no|=tien ra|=chi|=ra|=di"),
 }
 
-// parseDirection reads a direction; it is empty where the cell names none.
+// parseDirection reads a direction; empty: the cell names none.
 func parseDirection(c cell) app.Direction {
 	text := c.Plain()
 	words := wordsOf(text[:min(len(text), 40)])

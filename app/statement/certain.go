@@ -10,25 +10,25 @@ import (
 	"baoco/app"
 )
 
-// What could turn money round, or read it with another size, refuses the file: nobody
-// sees it in one row alone.
+// The rules of this file refuse a file whose amounts could be read with the wrong direction
+// or size: one row alone doesn't show this.
 
-// certainty is what the rows of a file show about how its amounts are to be read.
+// certainty collects what the rows of a file show about the reading of its amounts.
 type certainty struct {
 	debits   int                    // the sign of the first amount in the column of money out
 	doubt    error                  // why the direction of the rows above isn't certain
-	unsigned int                    // the line of the first amount of a column of both directions without a sign
-	signed   bool                   // some amount of that column has one
+	unsigned int                    // the line of the first amount without a sign in a column of both directions
+	signed   bool                   // some amount of that column has a sign
 	readable map[app.Direction]bool // the directions of the amounts that could be read
-	unread   map[field][]int        // the lines of those that could not, and of types that aren't known
+	unread   map[field][]int        // the lines of amounts that could not be read, and of unknown types
 
-	marks      // of all numbers
+	marks      // the marks of all numbers
 	whole bool // some number has both marks
 	alone int  // the line of the first number with decimals and no group
 	vnd   bool // the file says that it is in VND
 }
 
-// certain returns why it isn't certain how the amounts of a row are to be read.
+// certain returns an error if the amounts of a row can be read in several ways.
 func (r *Reader) certain(l line, row *Row) error {
 	if m := l.amount; m.value != 0 && m.err == nil {
 		if r.signed = r.signed || m.signed; r.unsigned == 0 && !m.signed {
@@ -63,8 +63,8 @@ func (r *Reader) certain(l line, row *Row) error {
 	return err
 }
 
-// endTable ends the rows below a header. A column of amounts none of which has
-// a sign doesn't say which way money went.
+// endTable ends the rows below a header. If no amount of a column of both directions has a
+// sign, nothing says which way money went, and the file is refused.
 func (r *Reader) endTable() error {
 	unsigned := r.unsigned
 	if c := r.header.columns; r.signed || c.has(fieldType) || c.has(fieldDebit) || c.has(fieldCredit) {
@@ -83,7 +83,7 @@ func (r *Reader) endTable() error {
 }
 
 // endFile refuses a file of which only one direction could be read, and numbers like
-// 100.00 if nothing shows that they are VND with decimals that are 0: they may be of
+// 100.00 if nothing in the file says VND or shows a mark of thousands: they may be in
 // another currency.
 func (r *Reader) endFile() error {
 	for f, lines := range r.unread {
@@ -102,8 +102,8 @@ func (r *Reader) endFile() error {
 }
 
 // addMarks adds the marks of a number. Two numbers that use one mark in two ways make all
-// numbers doubtful: 1.234 is more than a thousand in one way, and one in the other. So do
-// numbers with decimals that aren't 0, though they are no amounts.
+// numbers doubtful: 1.234 is more than a thousand in one way, and about one in the other.
+// The marks of numbers with decimals other than 0 count too, though these are no amounts.
 func (r *Reader) addMarks(line int, m money) error {
 	if m.err != nil && !errors.Is(m.err, app.ErrAmountFraction) {
 		return nil
@@ -130,10 +130,10 @@ func (r *Reader) addMarks(line int, m money) error {
 	return nil
 }
 
-// ledgerWords name the sides of an account, movingWords money that comes or goes. ledgerTitles name a company's own ledger of
-// its bank account, where debit is money in; those of ledgerBook are known by their marks
-// only, since "số tiền gửi" is an amount. ledgerCode is an account of the chart of accounts,
-// or the form of a ledger. loanTitles name what is no bank account.
+// ledgerWords name the sides of an account, movingWords money that comes or goes. ledgerTitles and
+// ledgerBook name a company's own ledger of its bank account, where debit is money in; ledgerBook
+// needs the Vietnamese marks, since "số tiền gửi" is an amount. ledgerCode is an account of the
+// chart of accounts, or the form of a ledger. loanTitles name loans and credit cards.
 var (
 	ledgerWords  = listOf("no|co|debit|credit|dr|cr")
 	movingWords  = listOf("rut|gui|chi|thu|ra|vao|giam|tang|tru|nhan|withdrawal|withdrawals|deposit|deposits|out|paid")

@@ -47,7 +47,7 @@ func headless(lines []record, o Options) (header, bool) {
 			if m := parseMoney(r.Cell(c.of(f))); m.value != 0 {
 				width := len(r.Cells)
 				if i > 0 && lines[i-1].Filled() >= 2 {
-					width = len(lines[i-1].Cells) // of a header that isn't understood
+					width = len(lines[i-1].Cells) // the line above is a header that isn't understood
 				}
 				return header{columns: c, next: i, width: width}, true
 			}
@@ -56,9 +56,9 @@ func headless(lines []record, o Options) (header, bool) {
 	return header{}, false
 }
 
-// place puts the columns that a person named into those that were found. It is
-// false where they aren't those of the table.
-func place(found columns, names []headerName, o Options) bool {
+// place adds the columns that a person named to the found ones, in place of those of the
+// same field. ok is false if the table doesn't have the named columns.
+func place(found columns, names []headerName, o Options) (ok bool) {
 	byName := false
 	named := columns{}
 	for key, where := range o.Map {

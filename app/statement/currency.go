@@ -9,7 +9,7 @@ import (
 	"baoco/app"
 )
 
-// The unit of the amounts of a file. Only whole VND are recorded: a file in another
+// This file finds the unit of the amounts. Only whole VND are recorded: a file in another
 // currency, or in thousands of VND, is refused.
 
 var (
@@ -19,8 +19,8 @@ var (
 	multipleWords = listOf("nghin|ngan|trieu|ty|thousand|thousands|million|millions|billion|000|1000|1000000|1k|k|tr d|tr dong|tr vnd")
 	unitWords     = slices.Concat(vndWords, multipleWords, foreignWords, listOf("1|nam|x"))
 
-	// The labels before the name of a unit; those of them before the name of a unit or a
-	// company; and the words before a unit in a sentence.
+	// unitLabels stand before the name of a unit, companyLabels before the name of a unit or a
+	// company, unitSentences before a unit in a sentence.
 	unitLabels = regexp.MustCompile(`^(?: (?:loai tien te|loai tien|don vi tien te|don vi tien|don vi tinh|dvt|tien te|currency code|` +
 		`currency unit|account currency|currency|ccy|don vi|unit))+ `)
 	companyLabels = regexp.MustCompile(`^(?: (?:don vi|unit))+ `)
@@ -42,7 +42,7 @@ func (r *Reader) readUnit(line record) error {
 // currency at the end of a text about an account or a balance, or at the beginning of one
 // after it ("Số tài khoản: 0123456789 (USD) - NGUYEN VAN A"). A currency in the name of a
 // company, or in a sentence of a footer, doesn't count. value is the text that names the
-// unit, empty where there is none. vnd tells whether it is VND and no multiple of it.
+// unit; empty: the line names none. vnd tells whether the unit is VND, not a multiple.
 func statedUnit(r record) (value string, vnd bool) {
 	about, pending, pendingCompany := false, false, false
 	for _, c := range r.Cells {
@@ -79,7 +79,7 @@ func statedUnit(r record) (value string, vnd bool) {
 
 // cutUnitLabel removes the labels at the beginning of words, "Loại tiền/Currency", or the
 // words before a unit in a sentence, "tính bằng nghìn đồng"; a multiple needs no label.
-// company tells whether the labels can stand before the name of a company too.
+// company tells whether a company's name can follow the labels too.
 func cutUnitLabel(words string) (unit string, company, ok bool) {
 	if labels := unitLabels.FindString(words); labels != "" {
 		return words[len(labels):], labels == companyLabels.FindString(words), true
@@ -94,8 +94,8 @@ func cutUnitLabel(words string) (unit string, company, ok bool) {
 	return words, false, multiple && onlyUnits(words) && first[0][0] > '9'
 }
 
-// shownCurrency is what a spreadsheet shows around a number if that names another currency
-// than VND.
+// shownCurrency returns the text that a spreadsheet shows around a number if it names
+// another currency than VND, else an empty text.
 func shownCurrency(c cell) string {
 	if !c.Number || c.Shown == c.Text {
 		return ""
@@ -108,15 +108,14 @@ func shownCurrency(c cell) string {
 	return ""
 }
 
-// isVND tells whether words begin with the name of VND, and no multiple of it
-// follows.
+// isVND tells whether words begin with a name of VND that no multiple follows.
 func isVND(words string) bool {
 	all := strings.Fields(words)
 	return len(all) > 0 && slices.Contains(vndWords, " "+all[0]+" ") && !multipleWords.in(" "+strings.Join(all[1:min(len(all), 4)], " ")+" ")
 }
 
-// onlyUnits tells whether nothing but the name of a unit stands in words: other
-// words are the name of a company.
+// onlyUnits tells whether all words belong to the name of a unit. Other words are the name
+// of a company.
 func onlyUnits(words string) bool {
 	return !slices.ContainsFunc(strings.Fields(words), func(w string) bool { return !slices.Contains(unitWords, " "+w+" ") })
 }

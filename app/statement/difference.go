@@ -9,12 +9,11 @@ import (
 	"baoco/app"
 )
 
-// What a file says about its own rows: running balances, opening and closing balances,
-// totals and counts. Where they don't agree with the rows, a person is shown the
-// difference and decides: real files name a count a total, or have fees that their totals
-// leave out.
+// This file compares the rows with what their file states: running balances, opening and
+// closing balances, totals and counts. A person sees each difference and decides, since real
+// files call a count a total, or have fees that their totals leave out.
 
-// Difference is where a file doesn't agree with its rows, or doesn't show them.
+// Difference is a line at which a file doesn't agree with its rows, or hides a part of them.
 type Difference struct {
 	Line int
 	Text app.Text
@@ -29,8 +28,8 @@ func (r *Reader) differ(line int, en, vi string, args ...any) {
 	}
 }
 
-// addSides notes that money in and out are told by nothing but the sides of an account. To the
-// bank money in is credit, and in a company's own ledger debit.
+// addSides notes that only "debit" and "credit" tell money in from money out. For a bank
+// money in is credit, and in a company's own ledger it is debit.
 func (r *Reader) addSides() {
 	out, in := r.header.name(fieldDebit), r.header.name(fieldCredit)
 	words := headerKey(out) + headerKey(in)
@@ -43,9 +42,9 @@ func (r *Reader) addSides() {
 			"với ngân hàng", app.CleanText(out, 40), app.CleanText(in, 40))}
 }
 
-// addUnseen notes a row with something in a column that is read, where a person who looks at the sheet
-// doesn't see it, or doesn't see the name of the column; or where another name is shown, which may be that
-// of a status. Of a line that names the account every column is read.
+// addUnseen counts a row if a column that is read holds something that the sheet hides, or
+// if the column's name is hidden; also if any filled column shows another name than the one
+// read. In a line that names the account, every column is read.
 func (r *Reader) addUnseen(rec record, dated, namesAccount bool) {
 	for i, c := range rec.Cells {
 		other, unnamed := r.header.unseen[i]
@@ -59,8 +58,8 @@ func (r *Reader) addUnseen(rec record, dated, namesAccount bool) {
 	}
 }
 
-// endQuestions asks, before all else, whether what a person doesn't see is right, and whether the sides are
-// read rightly, if no balance says so.
+// endQuestions puts two questions before the other differences: are the hidden parts right,
+// and, if no balance confirms it, are debit and credit read rightly?
 func (r *Reader) endQuestions() {
 	if r.sides.Line > 0 && !r.confirmed {
 		r.differences = slices.Insert(r.differences, 0, r.sides)
@@ -74,12 +73,12 @@ func (r *Reader) endQuestions() {
 	}
 }
 
-// sums add up some rows.
+// sums are the sums of some rows, in VND.
 type sums struct {
 	in, out   int64 // amounts
 	ins, outs int64 // how many rows
-	fees      int64 // of out, the rows whose only amount is a fee
-	beside    int64 // what fees beside other amounts took
+	fees      int64 // the part of out from rows whose only amount is a fee
+	beside    int64 // fees in rows that have another amount too
 	unsure    bool  // the amount of some row isn't known
 }
 
@@ -88,17 +87,17 @@ func (s *sums) add(other sums) {
 	s.fees, s.beside, s.unsure = s.fees+other.fees, s.beside+other.beside, s.unsure || other.unsure
 }
 
-// moved is what the rows changed in the balance.
+// moved is the change of the balance by the rows.
 func (s sums) moved() int64 { return s.in - s.out - s.beside }
 
-// total is one that a line states. side is empty for one of money in and out.
+// total is a total that a line states. An empty side: a total of money in and out.
 type total struct {
 	line  int
 	side  app.Direction
 	value int64
 }
 
-// fits tells whether a total can be that of the rows. Some are counts.
+// fits tells whether a total can be the sum of the rows, or their number.
 func (t total) fits(s sums) bool {
 	n := magnitude(t.value)
 	switch {
@@ -112,35 +111,35 @@ func (t total) fits(s sums) bool {
 	return n == magnitude(s.in-s.out) || n == s.in+s.out || n == s.ins+s.outs
 }
 
-// reconciliation is what is known about the rows below a line that names an account, to the
-// line that names another.
+// reconciliation collects the sums and balances of the rows below a line that names an
+// account, up to the line that names another.
 type reconciliation struct {
 	all, page        sums                // of all rows, and of those since the last line of totals
-	above            []total             // stated above the rows
+	above            []total             // totals stated above the rows
 	opening, closing total               // line 0: not stated
-	balances         map[string]*running // by the account of the rows; empty: none is named
+	balances         map[string]*running // by the account of the rows; an empty key: no account is named
 }
 
-// maxAccounts is of how many accounts in one table the balances are compared.
+// maxAccounts is the number of accounts in one table whose balances are compared.
 const maxAccounts = 1000
 
-// running is what the balances of the rows of one account say.
+// running collects the balances of the rows of one account.
 type running struct {
 	gap  bool // the balance of some row isn't known
-	line int  // of the last row
+	line int  // the line of the last row
 	rows int
 	joins
 	chain
 }
 
-// joins counts from how many balances the next one that is known follows, and from how many
-// it would where money out came in. Rows without a balance may lie between them.
+// joins counts the known balances that follow from the known one before: straight with the
+// directions as read, turned with the opposite ones. Rows without a balance may lie between.
 type joins struct {
 	straight, turned int
 	broken           int   // the line of the first balance that doesn't follow
-	known            bool  // there is a balance above
-	balance          int64 // it
-	from, since      int64 // what its row and those after it moved, but the last; what those after it did
+	known            bool  // a row above has a balance
+	balance          int64 // the last known balance
+	from, since      int64 // moved by the row of balance and those after it; moved by those after it alone
 }
 
 func (j *joins) add(line int, s sums, balance int64, known bool) {
@@ -159,13 +158,13 @@ func (j *joins) add(line int, s sums, balance int64, known bool) {
 			j.broken = cmp.Or(j.broken, line)
 		}
 	}
-	if known || s.unsure { // behind an amount that isn't known nothing follows
+	if known || s.unsure { // after an unknown amount, no balance can be compared with those before
 		j.known, j.balance, j.from, j.since = known && !s.unsure, balance, 0, 0
 	}
 	j.from += moved
 }
 
-// add follows a row of an account.
+// add adds a row of an account.
 func (g *reconciliation) add(account string, line int, s sums, balance int64, known bool) {
 	g.all.add(s)
 	g.page.add(s)
@@ -173,7 +172,7 @@ func (g *reconciliation) add(account string, line int, s sums, balance int64, kn
 		g.balances = map[string]*running{}
 	}
 	if len(g.balances) > maxAccounts {
-		account = "" // of all others together nothing follows, which a person is shown
+		account = "" // the balances of all further accounts together don't fit, which a person is shown
 	}
 	b := g.balances[account]
 	if b == nil {
@@ -189,8 +188,8 @@ func (g *reconciliation) add(account string, line int, s sums, balance int64, kn
 }
 
 // chain compares running balances in any order of the rows, since rows of one second may
-// stand in another order than they were booked: the balance before a row is the one
-// after another row. It counts the balances before rows, less those after rows.
+// not be in the order of booking: the balance before a row is the one after another row.
+// It counts for each balance the rows before which it was, less the rows after which it was.
 type chain map[int64]int
 
 // maxChain is how many balances without a counterpart a chain holds.
@@ -209,8 +208,8 @@ func (c *chain) add(balance, moved int64) {
 	}
 }
 
-// ends returns the balances before and after all rows; both are 0 where they are equal.
-// whole is false where some row doesn't follow from another.
+// ends returns the balances before and after all rows, both 0 if they are equal. whole is
+// false if the rows don't make one chain.
 func (c chain) ends() (opening, closing int64, whole bool) {
 	for value, n := range c {
 		if n > 0 {
@@ -222,8 +221,8 @@ func (c chain) ends() (opening, closing int64, whole bool) {
 	return opening, closing, len(c) == 0 || len(c) == 2 && c[opening] == 1 && c[closing] == -1
 }
 
-// compare compares a transaction with what the file says about it, and gives it the
-// balance after it. An error means that its direction or its amount isn't certain.
+// compare compares a transaction with the balance in its row, and sets Row.Balance. An error
+// means that its direction or its amount isn't certain.
 func (r *Reader) compare(l line, row *Row) error {
 	r.rows++
 	c := l.Cell(r.header.columns.of(fieldBalance))
@@ -253,12 +252,12 @@ func (r *Reader) compare(l line, row *Row) error {
 	return r.certain(l, row)
 }
 
-// endAccount compares what is stated about the rows of an account, and begins the next.
-// An error means that the running balances say that money went the other way.
+// endAccount compares the rows of an account with the stated balances and totals, and begins
+// the next account. An error means that by the running balances money went the other way.
 func (r *Reader) endAccount() error {
 	g := r.present
 	r.present = reconciliation{}
-	if len(g.balances) > 1 { // what is stated may be of one of them
+	if len(g.balances) > 1 { // the stated balances may be those of one account
 		g.opening, g.closing = total{}, total{}
 	}
 	accounts := slices.Sorted(maps.Keys(g.balances))
@@ -289,10 +288,10 @@ func (r *Reader) endAccount() error {
 	return nil
 }
 
-// endSide refuses rows whose balances say that money went the other way.
+// endSide refuses rows if by their balances money went the other way.
 func (r *Reader) endSide(g *reconciliation, b *running) error {
 	opening, closing, whole := b.ends()
-	// Equal amounts, or only one, join either way: then the opening balance tells.
+	// Equal amounts, or a single one, fit in both directions: then the opening balance decides.
 	opened := !b.gap && whole && g.opening.line != 0 && g.opening.value == closing+b.from && g.opening.value != opening
 	if b.turned > b.straight || b.straight == 0 && opened {
 		return refusedAt(cmp.Or(b.broken, b.line), "by the running balances, what is read as money out came in, and the other way round",
@@ -304,7 +303,7 @@ func (r *Reader) endSide(g *reconciliation, b *running) error {
 	return nil
 }
 
-// compareEnds compares the balances of an account with its rows, and with what is stated.
+// compareEnds compares the balances of an account with its rows and with the stated balances.
 func (r *Reader) compareEnds(g *reconciliation, b *running) {
 	opening, closing, whole := b.ends()
 	known := !b.gap && whole && len(b.chain) > 0
@@ -351,9 +350,9 @@ func (r *Reader) compareTotal(t total, all ...sums) {
 	r.differ(t.line, "the total is %s, but the rows make %s", "tổng là %s, nhưng các dòng cộng lại là %s", dong(t.value), dong(rows[t.side]))
 }
 
-// The words of the lines that state balances and totals. partWords are in the names of
-// balances and totals that aren't those of the whole table, otherSumWords in the names of
-// totals of something else than amounts.
+// These words are in the lines that state balances and totals. partWords are in the names of
+// balances and totals of a part of the table, otherSumWords in the names of totals of
+// something else than amounts.
 var (
 	openingWords  = listOf("so du dau ky|so du dau|du dau ky|du dau|opening balance|beginning balance")
 	closingWords  = listOf("so du cuoi ky|so du cuoi|du cuoi ky|du cuoi|closing balance|ending balance")
@@ -365,8 +364,8 @@ var (
 	otherSumWords = listOf("phi|thue|lai|fee|fees|tax|vat|interest|luy ke|mang sang|chuyen sang")
 )
 
-// note keeps the balances and totals that a line outside the rows states: behind their
-// names, or in the columns of the amounts. ok is false where it names none.
+// note keeps the balances and totals that a line outside the rows states: after their
+// names, or in the columns of the amounts. ok is false if the line names none.
 func (r *Reader) note(rec record) (ok bool) {
 	for i, c := range rec.Cells {
 		text := c.Words()
@@ -412,9 +411,9 @@ func (r *Reader) sumLine(rec record) {
 	r.total(totals...)
 }
 
-// statedValue is the value that belongs to the label in cell i. It stands behind
-// the label in the same cell, within the table in the column of balances, or in the next
-// cell that holds something.
+// statedValue returns the value of the label in cell i: the number after the label in the
+// same cell, or below a header in the column of balances, or in the next cell that isn't
+// empty.
 func (r *Reader) statedValue(rec record, i int) (int64, bool) {
 	text := rec.Cells[i].Plain()
 	_, value := cutLabel(text)
@@ -433,5 +432,5 @@ func (r *Reader) statedValue(rec record, i int) (int64, bool) {
 
 func magnitude(n int64) int64 { return max(n, -n) }
 
-// dong writes an amount of VND.
+// dong formats an amount of VND.
 func dong(n int64) string { return app.GroupDigits(n, app.Vietnamese) }

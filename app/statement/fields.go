@@ -10,7 +10,7 @@ import (
 	"baoco/app/fold"
 )
 
-// field is the kind of what a column holds.
+// field is the kind of data in a column.
 type field string
 
 // The fields. [Options.Map] may name those up to fieldGateway. The others are
@@ -27,7 +27,7 @@ const (
 	fieldAccount     field = "account"
 	fieldGateway     field = "gateway"
 	fieldPosting     field = "posting date"
-	fieldDay         field = "day" // it becomes fieldDate where no column is named so
+	fieldDay         field = "day" // it becomes fieldDate if no other column is that
 	fieldClock       field = "time"
 	fieldBalance     field = "balance"
 	fieldCurrency    field = "currency"
@@ -35,7 +35,7 @@ const (
 	fieldCharge      field = "charge"
 	fieldStatus      field = "status"
 	fieldIndex       field = "index"
-	fieldOwn         field = "baoco id" // of a file that baoco exported
+	fieldOwn         field = "baoco id" // only files that baoco exported have it
 	fieldOther       field = "other"
 )
 
@@ -51,8 +51,8 @@ var (
 	moneyFields  = append(amountFields, fieldBalance)
 )
 
-// list is some words or phrases, folded, each between spaces as in [wordsOf]. "=" before a
-// phrase: it must be the whole text.
+// list is a list of phrases, folded, each between spaces as in [wordsOf]. A phrase with "="
+// before it must be the whole text.
 type list []string
 
 // listOf makes a list of phrases between "|".
@@ -68,7 +68,7 @@ func listOf(phrases string) list {
 	return all
 }
 
-// in tells whether a phrase of the list stands in words, as of [wordsOf].
+// in tells whether words, a result of [wordsOf], contain a phrase of the list.
 func (l list) in(words string) bool {
 	return slices.ContainsFunc(l, func(phrase string) bool {
 		if phrase[0] == '=' {
@@ -78,7 +78,7 @@ func (l list) in(words string) bool {
 	})
 }
 
-// begins tells whether words begin with a phrase of the list, ends whether they end so.
+// begins tells whether words begin with a phrase of the list, ends whether they end with one.
 func (l list) begins(words string) bool {
 	return slices.ContainsFunc(l, func(phrase string) bool { return strings.HasPrefix(words, phrase) })
 }
@@ -93,8 +93,8 @@ var counterpartWords = listOf("doi ung|tk du|doi tac|doi phuong|thu huong|nguoi 
 	"remitters|beneficiary|beneficiarys|counterparty|counterpart|correspondent|offset|sender|receiver|payee|payer")
 
 // headerWords are the words by which a header names a field. A header names the first
-// field of which it has a word, so a field that looks like another one comes before it
-// ("số tài khoản đối ứng" is not the account, "số dư có" not a credit).
+// field in this list of which it has a word, so the narrower field comes first ("số tài khoản
+// đối ứng" is not the account, "số dư có" not a credit).
 var headerWords = []struct {
 	field field
 	words list
@@ -132,8 +132,8 @@ var headerWords = []struct {
 // summaryWords stand in lines above or below a table, never in its header.
 var summaryWords = listOf("tong|total|tu ngay|den ngay|from date|to date|dau ky|cuoi ky")
 
-// The words that tell what a column holds if its header also has the words of a
-// debit, a credit or a balance.
+// These words decide what a column holds if its header also has the words of a debit, a
+// credit or a balance.
 var (
 	oppositeWords = map[field]list{
 		fieldDebit:  listOf("co|credit|thu|vao|gui|in|deposit|deposits|cr"),
@@ -154,7 +154,7 @@ var directionWords = map[field]list{
 var indicators = listOf("=+|=d c|=c d|=dr cr|=cr dr|=no co|=co no|=debit credit|=credit debit|=ghi no ghi co|=thu chi|=ghi no co|=in out|" +
 	"=cd|=dc|=dor c|=d c indicator|=debit credit indicator|=credit debit indicator")
 
-// fieldOf tells which field a header names. It is empty where that isn't known.
+// fieldOf returns the field that a header names; empty: unknown.
 func fieldOf(header string) field {
 	words := headerKey(header)
 	switch {
@@ -175,9 +175,9 @@ func fieldOf(header string) field {
 	return ""
 }
 
-// narrowed looks again at the header of a column of money: "Số tiền ghi nợ/có"
-// holds debits and credits, "Tài khoản ghi nợ" no money. An available balance, or
-// one before the row, doesn't follow from the rows.
+// narrowed checks a field of money by the other words of its header: "Số tiền ghi nợ/có"
+// holds debits and credits, "Tài khoản ghi nợ" no money. An available balance, or one before
+// the row, doesn't follow from the rows, so it is no balance here.
 func narrowed(f field, words string) field {
 	switch {
 	case f == fieldBalance && otherBalances.in(words):
@@ -194,8 +194,8 @@ func narrowed(f field, words string) field {
 	return fieldType
 }
 
-// directionOf tells by the name of a column in a group of columns which way its
-// money goes. It is empty where the name doesn't say.
+// directionOf returns fieldDebit or fieldCredit by the name of a column in a group of
+// columns; empty: the name gives no direction.
 func directionOf(name string) field {
 	f, words := fieldOf(name), headerKey(name)
 	for _, d := range amountFields[:2] {
@@ -207,7 +207,7 @@ func directionOf(name string) field {
 }
 
 // headerKey returns the [wordsOf] of a header, by which headers are compared; "TNXDate"
-// is two words. It is empty for a text that can't be a header.
+// is two words. A text that can't be a header gives an empty key.
 func headerKey(header string) string {
 	if len(header) > 200 {
 		return ""
@@ -234,8 +234,8 @@ func headerKey(header string) string {
 	return words
 }
 
-// wordsOf returns the words of text, folded, with one space before, between and
-// after them. It is empty where there are no words.
+// wordsOf returns the words of text, folded, with one space before, between and after
+// them; empty: the text has no words.
 func wordsOf(text string) string {
 	words := strings.FieldsFunc(fold.String(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	if len(words) == 0 {

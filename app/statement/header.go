@@ -8,17 +8,17 @@ import (
 	"baoco/app"
 )
 
-// The bounds of a header. Statements have up to some dozens of lines of titles above it.
-// It has up to four rows: the name of a group of columns, the names of the columns, and
-// both in another language. To look for the columns of 120 lines as wide as a sheet would
-// take minutes.
+// These are the bounds of a header. Statements have up to some dozens of title lines above
+// it. A header has up to four rows: the name of a group of columns, the names of the columns,
+// and both in another language. maxHeaderCells bounds the time: 120 lines as wide as a sheet
+// would take minutes.
 const (
 	headerLines    = 120
 	headerRows     = 4
 	maxHeaderCells = 80
 )
 
-// columns says in which column, from 0, each field stands.
+// columns gives the column, from 0, of each field.
 type columns map[field]int
 
 func (c columns) of(f field) int {
@@ -44,12 +44,12 @@ type header struct {
 	charges []int        // columns of fees, taxes and interest, from 0
 	names   []string     // of all columns
 	unseen  map[int]bool // columns whose names a person doesn't see, from 0; true: another name is shown
-	height  int          // how many rows it has
+	height  int          // how many rows the header has
 	width   int          // how many cells a line of the table has
-	next    int          // index of the record after it
+	next    int          // index of the record after the header
 }
 
-// name is the header of the column of a field, empty where the table has none.
+// name returns the header of the column of a field; empty: the table has no such column.
 func (h header) name(f field) string {
 	if i := h.columns.of(f); i >= 0 && i < len(h.names) {
 		return h.names[i]
@@ -68,8 +68,9 @@ func (h header) amounts() []int {
 	return list
 }
 
-// reads tells whether column i, from 0, says anything about the transaction of a line. What counts the rows
-// does so where there is no date; the account of the other side may only refuse the file.
+// reads tells whether column i, from 0, is read for the transaction of a line. A counter of
+// rows is read only in lines without a date. The account of the other side isn't part of the
+// transaction: it can only refuse the file.
 func (h header) reads(i int, dated bool) bool {
 	for f, at := range h.columns {
 		if at == i && f != fieldCounterpart && (f != fieldIndex || !dated) {
@@ -101,9 +102,9 @@ func findHeader(lines []record, o Options) (header, bool, error) {
 	return h, ok, nil
 }
 
-// headerAt reads the header that begins with the first of some lines and may go on
-// in the lines below: "Số tiền" above "Nợ" and "Có". An error says which column of
-// a header isn't understood.
+// headerAt reads the header that begins with the first of some lines and may continue
+// in the lines below: "Số tiền" above "Nợ" and "Có". An error names the column that isn't
+// understood.
 func headerAt(lines []record, o Options) (h header, ok bool, err error) {
 	if len(lines) == 0 {
 		return h, false, nil
@@ -148,7 +149,7 @@ func lowerRow(r record) bool {
 	return n >= 2 || direction
 }
 
-// headerOf reads rows as a header; ok is false where they are none.
+// headerOf reads rows as a header; ok is false if they are no header.
 func headerOf(rows []record, o Options) (h header, ok bool, err error) {
 	h = header{line: rows[0].Line, columns: columns{}, unseen: map[int]bool{}, height: len(rows), next: len(rows)}
 	names := headerNames(rows)
@@ -157,7 +158,7 @@ func headerOf(rows []record, o Options) (h header, ok bool, err error) {
 	for i, name := range names {
 		h.names = append(h.names, name.String())
 		f, problem := name.field(divided)
-		words := headerKey(name.group) + headerKey(name.String()) // each for itself: one of both has few digits
+		words := headerKey(name.group) + headerKey(name.String()) // a key of both together could have too many digits
 		switch {
 		case f == "", f == fieldOther:
 			continue
@@ -217,8 +218,8 @@ var (
 	loanHeaders   = listOf("du no|lai phai tra|goc phai tra|giai ngan|outstanding|principal|disbursement")
 )
 
-// otherBook finds a column that no statement of a bank account has: the second of the two
-// sides of a balance, or one of a loan. It is -1 where there is none.
+// otherBook returns a column that no statement of a bank account has: the second of the two
+// sides of a balance, or a column of a loan; -1: no such column.
 func otherBook(names []string) (column int, problem app.Text) {
 	find := func(words list) int {
 		return slices.IndexFunc(names, func(name string) bool { return words.in(headerKey(name)) })
@@ -265,7 +266,7 @@ func (n headerName) String() string {
 	return strings.TrimSpace(n.own + " " + strings.Join(n.below, " "))
 }
 
-// is tells whether a person means the column by where.
+// is tells whether where, which a person entered, names the column.
 func (n headerName) is(where string) bool {
 	key := headerKey(where)
 	return slices.ContainsFunc(append([]string{n.String(), n.own}, n.below...),
@@ -288,8 +289,8 @@ var (
 	}
 )
 
-// field tells what the column holds. divided tells whether the header has a group
-// of amounts whose columns have names of their own. problem says why a column of
+// field returns the field of the column. divided tells whether the header has a group
+// of amounts whose columns have their own names. problem says why a column of
 // money isn't clear.
 func (n headerName) field(divided bool) (f field, problem app.Text) {
 	group, own, direction := fieldOf(n.group), fieldOf(n.own), field("")
@@ -319,7 +320,7 @@ func (n headerName) field(divided bool) (f field, problem app.Text) {
 	return f, problem
 }
 
-// amountField tells what a column in a group of amounts holds if its name isn't a
+// amountField returns the field of a column in a group of amounts if its name isn't a
 // direction.
 func (n headerName) amountField(divided bool) (f field, problem app.Text) {
 	for _, name := range n.below {

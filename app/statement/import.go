@@ -19,38 +19,37 @@ import (
 type Import struct {
 	Path   string
 	Read   Options
-	Record inbound.ImportOptions // BankAccountID 0: the account that the file names, or the only one that it can be about
+	Record inbound.ImportOptions // BankAccountID 0: the account that the file names, or the only possible one
 	Now    time.Time
-	// AcceptDifferences records the rows of a file that doesn't agree with itself; without
-	// it such a file is refused unless nothing is recorded anyway.
+	// AcceptDifferences records the rows of a file that doesn't agree with itself. Without it,
+	// such a file is refused, except in a dry run.
 	AcceptDifferences bool
-	// Rejected is called with every row that isn't recorded and isn't known. e is
-	// what the row was understood as: its Fault, or the outcome, says what is
-	// wrong. It returns the reason by which such rows are counted. An error ends
-	// the import.
+	// Rejected is called with every row that is neither recorded nor a duplicate. e is
+	// the transaction as read: its Fault, or the outcome, says what is wrong. Rejected
+	// returns the reason by which such rows are counted. An error ends the import.
 	Rejected func(row Row, outcome inbound.Outcome, e inbound.Incoming) (reason string, err error)
-	// Progress is called after every batch with the rows so far, and with how much
-	// of the file they are, in bytes. It may be nil.
+	// Progress is called after every batch with the number of rows so far, the bytes of the
+	// file that were read, and its size. It may be nil.
 	Progress func(rows, done, total int64)
 }
 
-// Result is what became of the rows of a file, or what would in a dry run.
+// Result is the result of an import, or of a dry run.
 type Result struct {
 	Layout      Layout
-	BankAccount app.BankAccount // what Record named, or what the file can only be about; empty: the file names it
-	ImportID    int64           // to take the import back by; 0: nothing was recorded
+	BankAccount app.BankAccount // the one that Record named, or the only possible one; empty: the file names it
+	ImportID    int64           // used to take the import back; 0: nothing was recorded
 
 	Rows, Recorded, Duplicates, Rejected, Deliveries int64
 
-	In, Out app.Amounts // of the rows that are recorded, now or before
-	First   []Outcome   // the first rows that are recorded or known, so that people see whether they were read rightly
+	In, Out app.Amounts // sums of the rows that are recorded, now or before
+	First   []Outcome   // the first rows that are recorded, now or before, so that people can check their reading
 	Skipped []Skip
-	// Differences are where the file doesn't agree with its rows.
+	// Differences are the lines at which the file doesn't agree with its rows.
 	Differences []Difference
 	Reasons     []Reason // why rows were rejected, the most frequent reason first
 }
 
-// Outcome is what became of a row.
+// Outcome is a row with its outcome.
 type Outcome struct {
 	Row
 	Outcome inbound.Outcome
@@ -68,17 +67,16 @@ const (
 	maxReasons = 100
 )
 
-// Batch is how many rows are recorded in one commit: enough that syncing costs
-// little, few enough that other writers wait only some milliseconds. A batch of
-// a dry run is one commit that is rolled back.
+// Batch is how many rows are recorded in one commit: enough that syncing costs little, few
+// enough that other writers wait only some milliseconds. A dry run rolls its batches back.
 const Batch = 100
 
 // ErrTooManyRows is the error of a file with more than Options.MaxRows
 // transactions.
 var ErrTooManyRows = errors.New("the file has too many rows")
 
-// UnclearAccountError is the error of a file that doesn't name its bank account
-// where several of the linked ones, or none, can be meant.
+// UnclearAccountError is the error of a file that doesn't name its bank account if several
+// of the linked ones, or none, are possible.
 type UnclearAccountError struct{ Candidates int }
 
 func (e *UnclearAccountError) Error() string {
@@ -86,9 +84,9 @@ func (e *UnclearAccountError) Error() string {
 }
 
 // Run reads the file to its end, and then records its rows batch by batch. A
-// file that isn't understood is refused before anything is recorded: then there
-// is an error and no Result. Where recording was interrupted there are both, and
-// the same import can be run again for the rest.
+// file that isn't understood is refused before anything is recorded: Run then returns an
+// error and no Result. If recording is interrupted it returns both, and the same import can
+// be run again for the rest.
 func (i Import) Run(ctx context.Context, ledger *app.Service, inbound *inbound.Service) (*Result, error) {
 	differences, err := i.check(ctx)
 	if err != nil {
@@ -136,8 +134,7 @@ func (i Import) check(ctx context.Context) ([]Difference, error) {
 	return r.Differences(), err
 }
 
-// bankAccount finds the bank account that the file is about; it is empty where
-// the file itself names it.
+// bankAccount returns the bank account of the file; empty: the file itself names it.
 func (i Import) bankAccount(ctx context.Context, ledger *app.Service, layout Layout) (app.BankAccount, error) {
 	linked, err := ledger.BankAccounts(ctx, i.Record.AccountID)
 	if err != nil {
@@ -195,7 +192,7 @@ func (i Import) add(ctx context.Context, in *inbound.Import, batch []Row, r *Res
 	r.Rows += int64(len(batch))
 	elements, rows := make([]inbound.Incoming, 0, len(batch)), make([]Row, 0, len(batch))
 	for _, row := range batch {
-		r.believe(&row.Incoming)
+		r.setBankAccount(&row.Incoming)
 		if row.Fault != nil {
 			if err := i.reject(r, row, inbound.OutcomeRejected, row.Incoming); err != nil {
 				return err
@@ -224,10 +221,10 @@ func (i Import) add(ctx context.Context, in *inbound.Import, batch []Row, r *Res
 	return nil
 }
 
-// believe gives a row the bank account that a person named, or the only one that can be
-// meant, unless the row or the lines above the table name another number. A number that
-// isn't of digits alone may be masked; a spreadsheet may have lost zeros at its beginning.
-func (r *Result) believe(e *inbound.Incoming) {
+// setBankAccount gives a row the bank account that a person named, or the only possible one,
+// unless the row or the lines above the table name another number. A number with other
+// characters than digits may be masked; a spreadsheet may have lost zeros at its beginning.
+func (r *Result) setBankAccount(e *inbound.Incoming) {
 	if r.BankAccount.ID == 0 || e.Gateway != r.Layout.Bank {
 		return
 	}

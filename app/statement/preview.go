@@ -7,11 +7,10 @@ import (
 	"baoco/app/sheet"
 )
 
-// Preview is the beginning of a file, by which a person can say what its columns
-// hold.
+// Preview is the beginning of a file, from which a person can choose the columns.
 type Preview struct {
-	Sheet   string   // that the lines are of; empty: the file is no spreadsheet
-	Sheets  []string // of the spreadsheet
+	Sheet   string   // the sheet of the lines; empty: the file is no spreadsheet
+	Sheets  []string // all sheets of the spreadsheet
 	Columns []string // their letters
 	Lines   []PreviewLine
 }
@@ -28,8 +27,8 @@ const (
 	previewText    = 60 // runes of a cell
 )
 
-// Peek reads the first lines of a file whose columns may not be known: of the sheet
-// that is named, or the first one with lines.
+// Peek reads the first lines of a file, whose columns may be unknown. Of a spreadsheet it
+// reads the named sheet, or the first one with lines.
 func Peek(ctx context.Context, path string, o Options) (p Preview, err error) {
 	file, err := sheet.Open(ctx, path, o.MaxRows)
 	if err != nil {

@@ -13,8 +13,8 @@ func refused(en, vi string, args ...any) error {
 	return app.Refused(app.CodeValidation, app.Textf(en, vi, args...))
 }
 
-// withFlag adds to a refusal the flag of the command line that helps. Pages, which
-// offer the same as a choice, don't show it.
+// withFlag adds to a refusal the flag of the command line that helps. Pages don't show the
+// flag, since they offer the same as a choice.
 func withFlag(flag string, refused error) error {
 	var e *app.Error
 	if errors.As(refused, &e) {
@@ -45,7 +45,7 @@ var errDelimiter = refused("Two different characters may stand between the colum
 	"Không rõ các cột của tệp này ngăn nhau bằng dấu nào, dấu phẩy hay dấu chấm phẩy, nên số tiền có thể bị cắt. "+
 		"Hãy lưu tệp dạng XLSX, hoặc thêm dòng tiêu đề có tên cột như các ngân hàng vẫn dùng.")
 
-// refusedAt refuses a file for what one of its lines says.
+// refusedAt refuses a file because of one of its lines.
 func refusedAt(line int, en, vi string, args ...any) error {
 	t := app.Textf(en, vi, args...)
 	return app.Refused(app.CodeValidation, app.Text{

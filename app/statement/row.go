@@ -9,31 +9,31 @@ import (
 	"baoco/app"
 )
 
-// Which lines are transactions: the lines below a header are judged in this order.
+// This file decides which lines are transactions. The lines below a header are judged in
+// this order:
 //
 //  1. A line without a date that begins with the words for "account number" names
 //     the account of the lines below it.
 //  2. A line without money is no transaction, unless it has a date and another cell: then
-//     it is one that can't be read, or where the table has only one column of amounts, the
-//     file has other columns that aren't understood.
+//     it is a transaction that can't be read. If the table has only one column of amounts,
+//     the file is refused, since other columns may hold amounts.
 //  3. A line with money and a date is a transaction, unless its whole text names
 //     a balance ("Số dư đầu kỳ") and it has no number of the bank.
 //  4. A line with money and without a date is a sum ("Tổng cộng") if it has no
 //     number of the bank, and either one of its cells begins with a word for a sum,
 //     or it holds nothing but numbers, or a word without digits stands in the place
 //     of the date and the line has no content.
-//  5. Any other line with money is a transaction. Where it has no date, and all else that
-//     the rows have, it is of the day of the row above; else its time is unknown. Money is
-//     never lost for want of a date: whoever imports the file is told of the row.
+//  5. Any other line with money is a transaction. If it has no date, but the other cells of
+//     a row, it has the day of the row above; else its time is unknown. Money is never
+//     lost because a date is missing: the import reports the row.
 //
-// A line has money if a column of amounts, or of fees where those are empty, holds a
-// digit other than 0.
+// A line has money if a column of amounts or of fees holds a digit other than 0.
 
 // line is one line below the header, with its cells read.
 type line struct {
 	record
 	debit, credit, amount money
-	charge                money // what the columns of fees and taxes hold together
+	charge                money // the sum of the columns of fees and taxes
 	date                  date
 	dated                 bool
 }
@@ -55,7 +55,7 @@ func (r *Reader) parse(rec record) line {
 	}
 	posting := rec.Cell(c.of(fieldPosting))
 	day := rec.Cell(c.of(fieldDate))
-	if day.Plain() == "" { // a date that is there and impossible isn't replaced by another
+	if day.Plain() == "" { // an impossible date isn't replaced by another one
 		day = posting
 	}
 	l.date, l.dated = parseDate(day, r.options.Zone, r.file.Date1904)
@@ -73,8 +73,8 @@ func (r *Reader) parse(rec record) line {
 	return l
 }
 
-// read returns the transaction of a line, nil where the line is none. An error
-// means that the file isn't understood.
+// read returns the transaction of a line; nil: the line is no transaction. An error means
+// that the file isn't understood.
 func (r *Reader) read(rec record) (*Row, error) {
 	wasOpen := r.open
 	r.open = false
@@ -98,7 +98,7 @@ func (r *Reader) read(rec record) (*Row, error) {
 	case namesAccount:
 		r.skip(l.Line, skipAccount)
 		return nil, r.changeAccount(rec)
-	case !l.holdsMoney() && !l.dated && wasOpen && r.goesOn(l):
+	case !l.holdsMoney() && !l.dated && wasOpen && r.continues(l):
 		r.open = true
 		return nil, nil
 	case !l.holdsMoney() && !l.dated:
@@ -191,13 +191,13 @@ func (r *Reader) readText(rec record) error {
 // text is the text of a field in the line.
 func (r *Reader) text(l line, f field) string { return l.Cell(r.header.columns.of(f)).Plain() }
 
-// maxContinued is how long a content may become by the lines below it, in bytes.
-// It is more than is kept of a content.
+// maxContinued is the length, in bytes, to which the lines below may extend a content. It
+// is longer than the part of a content that is kept.
 const maxContinued = 4 * app.MaxContent
 
-// goesOn tells whether a line is the rest of the content of the line above: only
-// its content column holds something. The rest is added to that content.
-func (r *Reader) goesOn(l line) bool {
+// continues tells whether a line continues the content of the line above: only its content
+// column is filled. It adds the line to that content.
+func (r *Reader) continues(l line) bool {
 	text := r.text(l, fieldContent)
 	if r.held == nil || text == "" || l.Filled() != 1 || beginsSum(text) {
 		return false
@@ -208,9 +208,9 @@ func (r *Reader) goesOn(l line) bool {
 	return true
 }
 
-// readHeader reads a line that is a header again, as on the next page or above
-// the table of the next account. It takes over the columns, which may be others.
-// ok is false where the line is no header.
+// readHeader reads a further header, on the next page or above the table of the next
+// account, and takes over its columns, which may be others. ok is false if the line is no
+// header.
 func (r *Reader) readHeader(rec record) (ok bool, err error) {
 	if !titled(rec) {
 		return false, nil
@@ -231,8 +231,8 @@ func (r *Reader) readHeader(rec record) (ok bool, err error) {
 	return true, nil
 }
 
-// leaveAccounts leaves out the columns of account numbers and banks unless they are known
-// to be about the account of the statement, not about the other side.
+// leaveAccounts leaves out the columns of account numbers and banks, which may be about the
+// other side, unless a person named them or baoco exported the file.
 func (r *Reader) leaveAccounts(h *header) {
 	if r.options.Map[string(fieldAccount)] != "" || h.columns.has(fieldOwn) {
 		return
@@ -321,21 +321,21 @@ func (r *Reader) isSum(l line) bool {
 	return !strings.ContainsAny(when, "0123456789") && r.text(l, fieldContent) == ""
 }
 
-// isNumbering tells whether a line numbers the columns of the header above it, as
-// (1), (2), (3), or as A, B, 1, 2 in the forms of accountants.
+// isNumbering tells whether a line numbers the columns of the header above it: (1), (2),
+// (3), or A, B, 1, 2 in the forms of accountants.
 func (r *Reader) isNumbering(l line) bool {
 	return r.header.line != 0 && r.lines <= 2 && l.Filled() >= 3 &&
 		!slices.ContainsFunc(l.Cells, func(c cell) bool { return len(strings.Trim(c.Plain(), "()[]")) > 2 })
 }
 
-// Skip says why some lines are no transactions.
+// Skip is a reason why lines are no transactions, with the number of such lines.
 type Skip struct {
 	Reason app.Text
 	Lines  int64
-	First  int // the number of the first of them
+	First  int // the number of the first such line
 }
 
-// Why a line is no transaction.
+// These are the reasons why a line is no transaction.
 var (
 	skipAccount = app.Text{EN: "names the account", VI: "nêu tài khoản"}
 	skipHeader  = app.Text{EN: "header again", VI: "lặp lại tiêu đề"}

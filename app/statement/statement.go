@@ -15,13 +15,12 @@ import (
 	"baoco/app/sheet"
 )
 
-// Options say how a file is read, where the file itself doesn't.
+// Options say how a file is read if the file itself doesn't say it.
 type Options struct {
 	// Zone is the time zone of the bank's clocks.
 	Zone *time.Location
-	// Map names the columns of fields, by header text, by number from 1 or by
-	// letter: id, date, number, content, debit, credit, amount, type, account,
-	// gateway. The other columns are found by their headers. Where all columns are
+	// Map names the columns of [Fields], by header text, by number from 1 or by
+	// letter. The other columns are found by their headers. If all columns are
 	// named by number or letter, the table needs no header row.
 	Map map[string]string
 	// Sheet names the sheet of a spreadsheet. Empty: the only sheet that has rows
@@ -32,30 +31,30 @@ type Options struct {
 	MaxRows int
 }
 
-// Row is one transaction of a file. Where it couldn't be read, its Fault says
-// why, and the other fields hold what could be read.
+// Row is one transaction of a file. If it couldn't be read, its Fault says why, and the
+// other fields hold the readable parts.
 type Row struct {
-	Line             int // in the file or the sheet, from 1
+	Line             int // the line in the file or the sheet, from 1
 	inbound.Incoming     // with an EventID only where Map names a column for it
 	// Cells are the texts of the line. Dates of a spreadsheet are written as
 	// yyyy-mm-dd, so that a file made of Cells can be read again.
 	Cells []string
 }
 
-// Layout is what was found out about a file before its first row was read.
+// Layout describes a file as far as it is known before its first row is read.
 type Layout struct {
 	Bank          string   // code of the bank that is named above the table; empty: unknown
 	Sheet         string   // name of the sheet of a spreadsheet
 	Columns       []string // what each column holds, one of [Fields] or another; empty: not known
-	AccountNumber string   // the account that is named above the table; empty: none is
+	AccountNumber string   // the account that is named above the table; empty: none
 
-	// UnclearAccount tells that several account numbers stand above the table, or in a column
-	// that may be about the other side, so that the file names no account.
+	// UnclearAccount is true if the file names no account for certain: several account numbers
+	// are above the table, or they are in a column that may be about the other side.
 	UnclearAccount bool
 }
 
-// maxLooked is how many cells of other lines a file may have for each row that it may have: each may be the
-// name of a column, and to find out takes time.
+// maxLooked is how many cells outside transactions a file may have, for each row of
+// Options.MaxRows: each cell may be the name of a column, and the check takes time.
 const maxLooked = 8
 
 // record and cell are a line and a cell of the file.
@@ -74,29 +73,29 @@ type Reader struct {
 	options Options
 	layout  Layout
 	header  header
-	lines   int    // lines below the header that held something
-	looked  int    // cells that hold something, of lines that are no transactions
-	account string // named by the latest line outside the table
+	lines   int    // lines below the header that aren't empty
+	looked  int    // filled cells of lines that are no transactions
+	account string // the account that the latest line outside the table named
 
-	day    date  // of the row above, for a bank that doesn't repeat dates
-	held   *Row  // the row that was read last: its content may go on below
-	open   bool  // the line above was that row, or went on with its content
-	failed error // what every further call of Next returns
+	day    date  // the date of the row above, for a bank that doesn't repeat dates
+	held   *Row  // the row that was read last: its content may continue below
+	open   bool  // the line above was that row, or continued its content
+	failed error // the error of every further call of Next
 	sums   int   // the line that named balances or totals last
 	rows   int
 	skips  []Skip
 
 	certainty
 	differences []Difference
-	sides       Difference     // how columns named by the sides of an account are read; line 0: there are none
-	confirmed   bool           // some balances say that they are read rightly
+	sides       Difference     // the reading of columns that are named only debit and credit; line 0: no such columns
+	confirmed   bool           // some balances confirm the directions
 	unseen      int            // how many rows hold something that a person doesn't see
-	firstUnseen int            // the line of the first of them
-	present     reconciliation // of the present account
-	all         sums           // of the whole file
+	firstUnseen int            // the line of the first such row
+	present     reconciliation // the reconciliation of the present account
+	all         sums           // the sums of the whole file
 }
 
-// Open finds the table of transactions in a file, CSV or Excel, which is read until ctx ends. A
+// Open finds the table of transactions in a CSV or Excel file, which is read until ctx ends. A
 // file that isn't understood is an [app.Error] that says what to do.
 func Open(ctx context.Context, path string, o Options) (*Reader, error) {
 	if err := checkMap(o.Map); err != nil {
@@ -117,8 +116,8 @@ func Open(ctx context.Context, path string, o Options) (*Reader, error) {
 	return r, nil
 }
 
-// openTable finds the table in a text file, in the sheet that is named, or in the only
-// one with rows below a header. It is nil where there is none.
+// openTable finds the table in a text file, in the named sheet, or in the only sheet with
+// rows below a header. found is nil if no table was found.
 func openTable(file *sheet.File, o Options) (found *Reader, err error) {
 	if file.Sheets == nil {
 		table, comma, err := openText(file, o)
@@ -154,11 +153,11 @@ func openTable(file *sheet.File, o Options) (found *Reader, err error) {
 // names tells whether a sheet of this name may be read.
 func (o Options) names(name string) bool { return o.Sheet == "" || wordsOf(name) == wordsOf(o.Sheet) }
 
-// openText finds the delimiter with which a header with the most columns is
-// found. Where no header is known, only one delimiter may cut the lines: it is refused
-// where a second one cuts half as many of them as the first, such as commas
-// in the amounts of a file with semicolons. Columns that are named by letter don't
-// matter here: they are those of the preview, which is read without them.
+// openText chooses the delimiter that gives the header with the most columns. If no
+// delimiter gives a header, only one may cut the lines: the file is refused if a second one
+// cuts at least half as many lines, such as commas in the amounts of a file with semicolons.
+// Columns that are named by letter don't matter here: they are those of the preview, which
+// is read without them.
 func openText(file *sheet.File, o Options) (table sheet.Table, comma bool, err error) {
 	if !o.mapsHeaders() {
 		o.Map = nil
@@ -188,8 +187,8 @@ func openText(file *sheet.File, o Options) (table sheet.Table, comma bool, err e
 	return nil, false, errDelimiter
 }
 
-// begin reads the first lines and finds the header among them. It returns nil where there
-// is none.
+// begin reads the first lines and finds the header among them. It returns nil if they have
+// no header.
 func begin(r *Reader) (*Reader, error) {
 	lines := r.peek(headerLines)
 	h, found, err := findHeader(lines, r.options)
@@ -230,19 +229,18 @@ func begin(r *Reader) (*Reader, error) {
 	return r, nil
 }
 
-// Layout returns what was found out before the first row.
+// Layout returns the layout of the file.
 func (r *Reader) Layout() Layout { return r.layout }
 
-// Skipped lists why lines below the header that held something were no
-// transactions, and why columns of transactions aren't recorded.
+// Skipped lists why filled lines below the header were no transactions, and why columns of
+// transactions aren't recorded.
 func (r *Reader) Skipped() []Skip { return r.skips }
 
-// Differences lists where the rows that were read don't agree with what the file says
-// about them, or shows of them. There may be more at the end of the file.
+// Differences lists the differences between the rows that were read so far and the rest of
+// the file. The end of the file may add more.
 func (r *Reader) Differences() []Difference { return r.differences }
 
-// Progress returns how much of the file, or of the sheet within it, was read, in
-// bytes.
+// Progress returns how many bytes of the file, or of its sheet, were read, and its size.
 func (r *Reader) Progress() (done, total int64) { return r.table.Progress() }
 
 // Close closes the file.

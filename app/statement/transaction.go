@@ -11,7 +11,7 @@ import (
 	"baoco/app/inbound"
 )
 
-// row makes a transaction of a line. fault is nil unless one is known already.
+// row makes a transaction of a line. fault is a fault that is known already, or nil.
 func (r *Reader) row(l line, fault *app.FieldError) Row {
 	row := Row{Line: l.Line, Cells: r.written(l)}
 	e := &row.Incoming
@@ -37,8 +37,8 @@ func oneLine(s string) string {
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\r' || r == '\n' }), " ")
 }
 
-// setTime says when a transaction was; its time stays zero if that isn't known. Banks
-// that don't repeat a date leave it out of the rows below.
+// setTime sets the time of a transaction; zero: unknown. Banks that don't repeat a date
+// leave it out of the rows below.
 func (r *Reader) setTime(l line, e *inbound.Incoming) {
 	c := r.header.columns
 	switch written := r.text(l, fieldDate) + r.text(l, fieldPosting); {
@@ -50,14 +50,14 @@ func (r *Reader) setTime(l line, e *inbound.Incoming) {
 	case slices.ContainsFunc(l.Cells, func(c cell) bool { return beginsSum(c.Plain()) }),
 		slices.ContainsFunc([]field{fieldContent, fieldIndex, fieldNumber, fieldBalance},
 			func(f field) bool { return c.has(f) && r.text(l, f) == "" }):
-		return // a sum, or not all that a row has
+		return // the line is a sum, or lacks cells that a row has
 	}
 	e.Time, e.DateOnly = r.day.at, !r.day.at.IsZero() && !r.day.clock
 }
 
-// number returns the bank's number of a transaction. Where there is no column for
-// it, it is the text behind the date in the cell of the date. A number whose last
-// digits a spreadsheet has lost is left out, since two of them may look the same.
+// number returns the bank's number of a transaction. If no column holds such numbers, it is
+// the text after the date in the cell of the date. A number whose last digits a spreadsheet
+// has lost is left out, since two such numbers may look the same.
 func (r *Reader) number(l line) string {
 	if !r.header.columns.has(fieldNumber) {
 		return l.date.rest
@@ -83,8 +83,8 @@ func (r *Reader) leaveCounter() {
 	}
 }
 
-// accountNumber returns the account number in the column for it, or else the one
-// that is named outside the table.
+// accountNumber returns the account number in its column, or else the one that is named
+// outside the table.
 func (r *Reader) accountNumber(l line) (string, *app.FieldError) {
 	c := l.Cell(r.header.columns.of(fieldAccount))
 	text, ok := exactText(c)
@@ -95,8 +95,8 @@ func (r *Reader) accountNumber(l line) (string, *app.FieldError) {
 	return cmp.Or(text, r.account), nil
 }
 
-// currencyFault is the fault of a row in another currency, or of one whose
-// currency is left out in the column for it.
+// currencyFault returns the fault of a row in another currency, or whose cell in the column
+// of currencies is empty.
 func (r *Reader) currencyFault(l line) *app.FieldError {
 	text := shownCurrency(l.Cell(r.header.columns.of(fieldBalance)))
 	for _, i := range r.header.amounts() {
@@ -117,8 +117,8 @@ func (r *Reader) currencyFault(l line) *app.FieldError {
 var doneWords = listOf("=thanh cong|=da thanh cong|=giao dich thanh cong|=hoan thanh|=da hoan thanh|=hoan tat|=da hoan tat|=da hach toan|" +
 	"=da ghi so|=success|=successful|=succeeded|=completed|=complete|=done|=posted|=booked|=settled|=ok")
 
-// statusFault is the fault of a row whose status isn't known to mean that money
-// moved: a payment that failed, or that waits, is no transaction.
+// statusFault returns the fault of a row unless its status certainly means that money
+// moved: a payment that failed, or is pending, is no transaction.
 func (r *Reader) statusFault(l line) *app.FieldError {
 	text := r.text(l, fieldStatus)
 	if text == "" || doneWords.in(wordsOf(text)) {
@@ -127,8 +127,8 @@ func (r *Reader) statusFault(l line) *app.FieldError {
 	return fieldFault("status", "is “%s”, which may not be done", "là “%s”, có thể chưa hoàn thành", app.CleanText(text, 40))
 }
 
-// maxExact is the largest number of which a spreadsheet keeps every digit: it
-// keeps 15.
+// maxExact is the largest number of which a spreadsheet keeps every digit: it keeps 15
+// digits.
 const maxExact = 999_999_999_999_999
 
 // exactText returns the text of a cell, or the digits of a whole number of a spreadsheet,
@@ -147,10 +147,9 @@ func exactText(c cell) (text string, ok bool) {
 	return text, true
 }
 
-// widthFault is the fault of a line of a text file with another number of cells
-// than the header. Where there are more, an amount or a content that isn't quoted
-// was cut at a delimiter in it. Where there are fewer and the last one is an
-// amount, this amount may be cut.
+// widthFault returns the fault of a line of a text file with another number of cells than
+// the header. With more cells, an amount or a content that isn't quoted was cut at a
+// delimiter. With fewer cells of which the last is an amount, this amount may be cut.
 func (r *Reader) widthFault(l line) *app.FieldError {
 	last := len(l.Cells) - 1
 	switch {
@@ -168,7 +167,7 @@ func (r *Reader) widthFault(l line) *app.FieldError {
 }
 
 // cutAtCommas tells whether an amount looks like the first group of a number
-// that goes on in the next cell: 1,500,000 between commas.
+// that continues in the next cell: 1,500,000 between commas.
 func (r *Reader) cutAtCommas(l line) bool {
 	if !r.commas {
 		return false
@@ -235,7 +234,7 @@ func (r *Reader) readMoney(l line, e *inbound.Incoming) *app.FieldError {
 	return nil
 }
 
-// mergedAmounts tells whether a cell with an amount is merged over another column of amounts: it stands in both.
+// mergedAmounts tells whether a cell with an amount is merged over another column of amounts.
 func (r *Reader) mergedAmounts(l line) bool {
 	amounts := r.header.amounts()
 	return slices.ContainsFunc(amounts, func(from int) bool {
@@ -269,8 +268,8 @@ func (r *Reader) readDebit(l line, e *inbound.Incoming) *app.FieldError {
 // interestWords are in the names of columns whose money may come in.
 var interestWords = listOf("lai|interest")
 
-// parseCharges adds up the columns of fees, taxes and interest. They have an error where
-// one can't be read, or where they differ in their signs.
+// parseCharges adds up the columns of fees, taxes and interest. The sum has an error if one
+// of them can't be read, or if their signs differ.
 func (r *Reader) parseCharges(rec record) (sum money) {
 	for _, i := range r.header.charges {
 		m := parseMoney(rec.Cell(i))
@@ -284,9 +283,9 @@ func (r *Reader) parseCharges(rec record) (sum money) {
 	return sum
 }
 
-// readCharge reads a row whose only amount is a fee, a tax or interest. With a minus it
-// went out, like a fee or tax without one in a file without minuses. Interest without a
-// minus may have come in.
+// readCharge reads a row whose only amount is a fee, a tax or interest. An amount with a
+// minus went out, and so did a fee or tax in a file whose debits have no minus. Interest
+// without a minus may have come in.
 func (r *Reader) readCharge(l line, named app.Direction, e *inbound.Incoming) *app.FieldError {
 	out := l.charge.value < 0 || r.debits >= 0 && !slices.ContainsFunc(r.header.charges, func(i int) bool {
 		return interestWords.in(headerKey(r.header.names[i])) && l.Cell(i).Plain() != ""
@@ -303,8 +302,8 @@ func (r *Reader) readCharge(l line, named app.Direction, e *inbound.Incoming) *a
 	return nil
 }
 
-// readAmount reads an amount in the column of money in and out. Its sign tells
-// the direction, or the column beside it, which says named.
+// readAmount reads an amount in the column of money in and out. The direction is named,
+// which the column of directions says, or else the sign of the amount.
 func (r *Reader) readAmount(l line, named app.Direction, e *inbound.Incoming) *app.FieldError {
 	if l.amount.value == 0 {
 		return amountFault(app.ErrAmountRange)
