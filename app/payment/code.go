@@ -13,9 +13,9 @@ import (
 // codeTries is how many codes are drawn before the codes of a pattern count as used up.
 const codeTries = 200
 
-// newCode draws a code that nobody had before and that is read, if it isn't too short or
-// too long, also where a bank separates the prefix from what follows it. Letters and
-// digits that look alike aren't used.
+// newCode draws a code that isn't taken and that reader reads. If the pattern allows it, the
+// code is read too if a bank separates the prefix from the rest. Letters and digits that look
+// alike aren't used.
 func newCode(p paymentcode.Pattern, reader app.CodeReader, taken func(string) (bool, error)) (string, error) {
 	kind := codeKindOf(p)
 	for range codeTries {
@@ -30,11 +30,11 @@ func newCode(p paymentcode.Pattern, reader app.CodeReader, taken func(string) (b
 	return "", ErrNoFreeCode
 }
 
-// codeKind is of what the new codes of a pattern are made.
+// codeKind describes the new codes of a pattern.
 type codeKind struct {
 	prefix, characters string
-	length             int  // of what follows the prefix
-	separable          bool // it is read also where it stands apart from the prefix
+	length             int  // characters after the prefix
+	separable          bool // a code must also be read with a space after the prefix
 }
 
 func codeKindOf(p paymentcode.Pattern) codeKind {
@@ -47,14 +47,14 @@ func codeKindOf(p paymentcode.Pattern) codeKind {
 	return k
 }
 
-// code is the code with rest behind the prefix, if it is read.
+// code returns the code with rest after the prefix; ok tells whether reader reads it.
 func (k codeKind) code(rest string, reader app.CodeReader) (code string, ok bool) {
 	code = k.prefix + rest
 	return code, reader.Read(code).Text == code && (!k.separable || reader.Read(k.prefix+" "+rest).Text == code)
 }
 
-// some are at most so many codes of the kind: all where there are no more, else some at
-// random.
+// some returns at most so many codes of the kind: all of them, or if there are more, some
+// random ones.
 func (k codeKind) some(most int, reader app.CodeReader) (codes []string) {
 	all := 1
 	for range k.length {
@@ -77,8 +77,8 @@ func (k codeKind) some(most int, reader app.CodeReader) (codes []string) {
 	return codes
 }
 
-// AlmostUsedUp gives those of the account's patterns of which nine tenths of the codes are
-// taken. When no code is free, no payment request can be made.
+// AlmostUsedUp returns the patterns of the account with nine tenths of their codes taken. If
+// no code is free, no payment request can be made.
 func (s *Service) AlmostUsedUp(ctx context.Context, accountID int64, now time.Time) (list []app.CodePattern, _ error) {
 	patterns, err := s.ledger.CodePatterns(ctx, accountID)
 	if err != nil {
@@ -91,7 +91,7 @@ func (s *Service) AlmostUsedUp(ctx context.Context, accountID int64, now time.Ti
 		return float64(n) / float64(max(len(codes), 1)), err
 	}
 	for _, p := range patterns {
-		share, err := taken(p, 20) // is it worth while to look at many?
+		share, err := taken(p, 20) // a small sample first
 		if err == nil && share > 0.5 {
 			share, err = taken(p, 2000)
 		}

@@ -16,14 +16,14 @@ import (
 type CounterLink struct {
 	ID            int64
 	AccountID     int64
-	Name          string // of the counter, such as Quầy 1
+	Name          string // the name of the counter, such as Quầy 1
 	BankAccountID int64  // 0: all bank accounts
-	// ReceivingNumber is the only one of the bank account whose money is shown; empty: all money.
-	// Whoever reads for the link limits the context to it.
+	// ReceivingNumber is the only receiving number whose money is shown; empty: all money. The
+	// context of all reads for the link is limited to it.
 	ReceivingNumber string
-	ShowsTotal      bool // of today
+	ShowsTotal      bool // shows the total of today
 	CreatedAt       time.Time
-	RevokedAt       time.Time // zero: it counts
+	RevokedAt       time.Time // zero: in force
 }
 
 // Path is the path of the counter screen.
@@ -45,10 +45,10 @@ type CounterLinkCreate struct {
 	ReceivingNumber string // empty: all
 	ShowsTotal      bool
 	NewName         bool               // ErrSameName if a link in force has the name
-	Key             app.IdempotencyKey // ErrFormUsed where it was used before
+	Key             app.IdempotencyKey // ErrFormUsed if it was used before
 }
 
-// CreateCounterLink makes a link and gives its token, which nobody sees again.
+// CreateCounterLink makes a link and returns its token, which is never shown again.
 func (s *Service) CreateCounterLink(ctx context.Context, accountID int64, in CounterLinkCreate,
 	now time.Time) (CounterLink, string, error) {
 	name, err := app.CleanName("name", in.Name)
@@ -63,8 +63,8 @@ func (s *Service) CreateCounterLink(ctx context.Context, accountID int64, in Cou
 	return l, token, err
 }
 
-// CounterLink finds the link that a token opens. CodeNotFound doesn't say
-// whether the link ever existed.
+// CounterLink finds the link of a token. CodeNotFound doesn't show whether the link ever
+// existed.
 func (s *Service) CounterLink(ctx context.Context, token string) (CounterLink, error) {
 	l, ok, err := s.store.CounterLinkByHash(ctx, sha256.Sum256([]byte(token)))
 	if err == nil && !ok {
@@ -78,10 +78,10 @@ func (s *Service) CounterLink(ctx context.Context, token string) (CounterLink, e
 var ErrNoCounterLink error = app.NotFound("There is no counter link with this id.", "Không có đường dẫn màn hình quầy với id này.")
 
 // CounterScreen lists the money in of the last 24 hours that a counter shows, newest
-// first by [app.Transaction.KnownAt], and the id of the last one that was recorded, 0
-// without any. A statement brings old transfers after new ones, and a transfer whose
-// time isn't known is of its day's first second: so it takes both orders, and of what
-// was recorded more than it shows.
+// first by [app.Transaction.KnownAt], and returns the id of the transaction that was recorded
+// last; 0: none. A statement brings old transfers after new ones, and a transfer without a
+// time of day has its day's first second: so CounterScreen reads the last ones in the order
+// of recording, more than it shows, and those in the order of time.
 func (s *Service) CounterScreen(ctx context.Context, l CounterLink, now time.Time) (rows []app.Transaction, last int64, err error) {
 	f := l.moneyIn(now)
 	f.Page.Size = 10 * CounterRows
@@ -103,8 +103,8 @@ func (s *Service) CounterScreen(ctx context.Context, l CounterLink, now time.Tim
 	return rows[:min(len(rows), CounterRows)], last, nil
 }
 
-// CounterTransactions lists the money in that a counter shows and that was recorded
-// after the transaction since, oldest first.
+// CounterTransactions lists the money in of a counter that was recorded after the transaction
+// with the id since, oldest first.
 func (s *Service) CounterTransactions(ctx context.Context, l CounterLink, since int64, now time.Time) ([]app.Transaction, error) {
 	f := l.moneyIn(now)
 	f.SinceID = &since
@@ -123,7 +123,7 @@ func (l CounterLink) moneyIn(now time.Time) app.TransactionFilter {
 		Page: app.Page{Number: 1, Size: CounterRows}}
 }
 
-// CounterTotal is the money in of today on what a counter shows.
+// CounterTotal returns the money in of today of a counter.
 func (s *Service) CounterTotal(ctx context.Context, l CounterLink, now time.Time) (total app.Amounts, err error) {
 	today := app.DayOf(now, s.zone)
 	rows, err := s.ledger.Days(ctx, l.AccountID, l.BankAccountID, today, today)

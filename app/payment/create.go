@@ -9,39 +9,39 @@ import (
 	"baoco/app"
 )
 
-// Bounds of payment requests.
+// These are the bounds of payment requests.
 const (
 	MaxReference       = 100 // characters
 	MaxExpiry          = 365 * 24 * time.Hour
-	maxDistinctExpiry  = 7 * 24 * time.Hour // there are few amounts
-	maxDistinct        = 99                 // đồng, by which an amount may differ
+	maxDistinctExpiry  = 7 * 24 * time.Hour // short, since distinct amounts are few
+	maxDistinct        = 99                 // an amount may differ by so many đồng
 	toleranceShare     = 10                 // the tolerance is a tenth of the amount at most
-	DistinctAmountKept = 24 * time.Hour     // after its end, before an amount is asked for again
-	CodeKept           = UnmatchedKept      // after its end, before a code is given again: so far back a person sees money that comes late
+	DistinctAmountKept = 24 * time.Hour     // from a request's end until its amount is used again
+	CodeKept           = UnmatchedKept      // from a request's end until its code is used again: so long a person sees late money
 	maxReturnURL       = 2048
 )
 
-// RequestCreate is what somebody asks for.
+// RequestCreate is the input for a new payment request.
 type RequestCreate struct {
 	Amount         int64
 	BankAccountID  int64         // 0: the only one that is linked
 	Reference      string        // empty: none
 	Code           string        // empty: one is made
-	Prefix         string        // of the pattern by which the code is made; empty: the first pattern that has a code left
+	Prefix         string        // the prefix of the pattern for the code; empty: the first pattern with a free code
 	ExpiresIn      time.Duration // 0: it never ends
 	ReturnURL      string        // empty: none
 	DistinctAmount bool          // asks for an amount that no other open request has
-	CashierID      int64         // makes it a bill of the shift of this user, which it opens; 0: it is none
+	CashierID      int64         // the request is a bill in the shift of this user, which it opens; 0: no bill
 
-	ReceivingNumber string // of the bank account, that the payer is to transfer to; empty: the default
+	ReceivingNumber string // the number of the bank account to which the payer transfers; empty: the default
 }
 
-// Choices is what a new payment request is chosen by, from the storage.
+// Choices is the data of the store from which the fields of a new payment request are chosen.
 type Choices struct {
 	Account      app.Account
 	BankAccounts []app.BankAccount
 	Patterns     []app.CodePattern
-	// ReceivingNumber is the only one that whoever asks may have paid; empty: any.
+	// ReceivingNumber is the only one to which the actor is limited; empty: any.
 	ReceivingNumber string
 	// CodeTaken tells whether a request of the account has a code and hasn't ended, or
 	// ended within CodeKept.
@@ -51,8 +51,8 @@ type Choices struct {
 	AmountTaken func(bankAccountID, amount int64) (bool, error)
 }
 
-// CreatePaymentRequest makes a payment request. CodeConflict where the account has no
-// code pattern, the code was used before, or no code or distinct amount is free.
+// CreatePaymentRequest makes a payment request. CodeConflict if the account has no code
+// pattern, or no code or distinct amount is free; CodeAlreadyExists if the code is taken.
 func (s *Service) CreatePaymentRequest(ctx context.Context, accountID int64, in RequestCreate, key app.IdempotencyKey,
 	now time.Time) (Request, error) {
 	r, err := in.read(accountID, now)
@@ -64,13 +64,13 @@ func (s *Service) CreatePaymentRequest(ctx context.Context, accountID int64, in 
 	return s.store.CreatePaymentRequest(ctx, r, func(c Choices) (Request, error) { return in.choose(r, c) }, key)
 }
 
-// CheckRequest checks the fields of in, without looking at the storage.
+// CheckRequest checks the fields of in without the store.
 func CheckRequest(in RequestCreate) error {
 	_, err := in.read(0, time.Time{})
 	return err
 }
 
-// read is the request with the fields that the storage doesn't decide.
+// read returns the request with the fields that don't depend on the store.
 func (in RequestCreate) read(accountID int64, now time.Time) (r Request, err error) {
 	var v app.Invalid
 	r = Request{AccountID: accountID, Amount: in.Amount, TransferAmount: in.Amount, ReturnURL: in.ReturnURL, CashierID: in.CashierID,
@@ -102,7 +102,7 @@ func (in RequestCreate) read(accountID int64, now time.Time) (r Request, err err
 	return r, v.Err()
 }
 
-// isReturnURL reports whether a page may lead to raw; an empty one is none.
+// isReturnURL reports whether a page may link to raw. An empty raw means no link.
 func isReturnURL(raw string) bool {
 	if raw == "" {
 		return true
@@ -112,7 +112,7 @@ func isReturnURL(raw string) bool {
 	return err == nil && printable && len(raw) <= maxReturnURL && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" && u.User == nil
 }
 
-// choose completes r by what the storage knows.
+// choose completes r with the data of the store.
 func (in RequestCreate) choose(r Request, c Choices) (Request, error) {
 	var err error
 	if r.BankAccount, err = in.bankAccount(c.BankAccounts); err != nil {
@@ -121,7 +121,7 @@ func (in RequestCreate) choose(r Request, c Choices) (Request, error) {
 	if r.PayTo, err = r.BankAccount.PayTo(in.ReceivingNumber); err != nil {
 		return r, err
 	}
-	if len(r.BankAccount.Receiving()) > 0 { // another default later doesn't change what was printed
+	if len(r.BankAccount.Receiving()) > 0 { // a later change of the default doesn't change a printed request
 		r.PayTo = r.AccountNumber()
 	}
 	if c.ReceivingNumber != "" && r.AccountNumber() != c.ReceivingNumber {
@@ -144,7 +144,7 @@ func (in RequestCreate) choose(r Request, c Choices) (Request, error) {
 	return r, err
 }
 
-// tolerance is how much less than amount is enough, by the settings of the account.
+// tolerance returns how much less than amount, in VND, is enough by the account's settings.
 func tolerance(amount int64, a app.Account) int64 {
 	return min(a.PaymentTolerance, amount/toleranceShare)
 }
@@ -166,7 +166,7 @@ func (in RequestCreate) bankAccount(linked []app.BankAccount) (app.BankAccount, 
 	return app.BankAccount{}, app.ErrUnknownBankAccountID
 }
 
-// code is the given code, if the patterns read it, or a new one.
+// code returns the given code if the patterns read it, or a new code if none is given.
 func (in RequestCreate) code(given string, c Choices) (string, error) {
 	if len(c.Patterns) == 0 {
 		return "", ErrNoPattern
@@ -197,15 +197,15 @@ func (in RequestCreate) code(given string, c Choices) (string, error) {
 	return "", err
 }
 
-// tokenLength is that of 131 random bits.
+// tokenLength gives 131 random bits.
 const tokenLength = 22
 
 func newPaymentToken() string {
 	return drawn("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", tokenLength)
 }
 
-// distinctAmount is an amount that no other request asks for, a few đồng above that of r:
-// so whoever pays it pays enough.
+// distinctAmount returns an amount that no other request asks for. It is a few đồng more than
+// r's amount, so that it is enough for r.
 func distinctAmount(r Request, taken func(bankAccountID, amount int64) (bool, error)) (int64, error) {
 	first := randomBelow(maxDistinct)
 	for i := range maxDistinct {

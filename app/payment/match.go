@@ -9,37 +9,36 @@ import (
 	"baoco/app/paymentcode"
 )
 
-// A transfer is matched with a payment request in the commit that records it, or stays
-// unmatched until a person matches it.
+// This file matches transfers with payment requests. A transfer is matched in the commit that
+// records it, or stays unmatched until a person matches it.
 
-// Finder is what the storage asks to match a transfer: the requests that it may be
-// for, and the code patterns of the account.
+// Finder gives the data of the store for matching a transfer: the code patterns of the
+// account, and queries for the requests that the transfer may be for.
 type Finder struct {
 	Codes app.CodeReader
-	// ByCode gives the request with a code, whatever its status. found is false where
-	// there is none.
+	// ByCode returns the request with a code, in any status. found is false if no request has
+	// the code.
 	ByCode func(code string) (r Request, found bool, err error)
-	// ByReference gives requests with one of these references, in the normal form of
+	// ByReference returns requests with one of these references, in the normal form of
 	// package paymentcode: at most MaxCandidates, by id.
 	ByReference func(references []string) ([]Request, error)
 	// GoesOn tells whether a request has a longer reference that begins with this one, in
-	// the normal form.
+	// the normal form of package paymentcode.
 	GoesOn func(reference string) (bool, error)
-	// ByAmount gives requests that ask for a transfer of this amount to a bank account, or
-	// asked for it at first, unless they had ended at a time: at most two.
+	// ByAmount returns at most two requests whose present or first asked amount is this one, to
+	// a bank account. It leaves out requests that ended before after.
 	ByAmount func(bankAccountID, amount int64, after time.Time) ([]Request, error)
 }
 
-// MaxCandidates is how many requests are looked at for a transfer.
+// MaxCandidates is how many requests are compared with a transfer.
 const MaxCandidates = 100
 
-// clockSlack is how much the clock of a bank may be behind.
+// clockSlack is how much the clock of a bank may be slow.
 const clockSlack = 10 * time.Minute
 
 // MatchTransfer finds the request that money in is for: by its code, else by the shop's
-// reference, else by an amount that only this request asks for. It finds none where
-// there is a doubt; then by is empty. A transfer that was made before a request is for
-// none.
+// reference, else by an amount that only this request asks for. In a doubt it finds none, and
+// by is empty. A request that was made after the transfer never matches.
 func MatchTransfer(t app.Transaction, f Finder) (r Request, by Match, err error) {
 	if t.Type != app.In {
 		return r, "", nil
@@ -52,13 +51,13 @@ func MatchTransfer(t app.Transaction, f Finder) (r Request, by Match, err error)
 	case t.Code.Text != "":
 		ofCode, found, err := f.ByCode(t.Code.Text)
 		if err != nil || !found || madeBefore(t, ofCode, MatchedByCode) || named.ID != 0 && named.Reference != ofCode.Reference {
-			return r, "", err // another order's, or of two orders
+			return r, "", err // money for another order, or for two orders
 		}
 		return ofCode, MatchedByCode, nil
 	case named.ID != 0 && !doubt:
 		return named, MatchedByReference, nil
 	case doubt || len(references.All()) > 0 || f.Codes.Begins(t.Content):
-		return r, "", nil // the content isn't lost: it says something that isn't understood
+		return r, "", nil // the content may name an order, so the amount alone isn't enough
 	}
 	list, err := f.ByAmount(t.BankAccountID, t.Amount, t.Time.Add(-DistinctAmountKept))
 	if err != nil || len(list) != 1 || !hasDistinctAmount(t, list[0]) {
@@ -67,11 +66,11 @@ func MatchTransfer(t app.Transaction, f Finder) (r Request, by Match, err error)
 	return list[0], MatchedByAmount, nil
 }
 
-// SpeaksAgainst reports whether the content of an earlier report of a transfer speaks
-// against the request that a later one names. A content that names a code, or this request,
-// does: the money is for another order, or a person has parted it from this one. A content
-// that has the code or the reference, but in doubt, does too, unless the later content has
-// all of it: then the earlier one was only cut.
+// SpeaksAgainst reports whether the content of an earlier report of a transfer forbids a match
+// with the request that a later report names. It does if the earlier content names a code, or
+// this request: the money is for another order, or a person has undone the match. It does too
+// if it has the request's code or reference in doubt, unless the later content contains the
+// whole earlier one, which was then only cut.
 func SpeaksAgainst(r app.CodeReader, earlier string, later app.Transaction, named Request) bool {
 	key, plain, references := named.ReferenceKey(), app.Squeeze(earlier), paymentcode.References(earlier)
 	has := func(name string) bool { return name != "" && strings.Contains(plain, strings.ToLower(name)) }
@@ -80,8 +79,8 @@ func SpeaksAgainst(r app.CodeReader, earlier string, later app.Transaction, name
 		(has(named.Code) || has(key)) && !strings.Contains(app.Squeeze(later.Content), plain)
 }
 
-// references are what may be references in a content, but for codes of the account: what
-// isn't read as a code for a doubt must not be read as a reference.
+// references returns the possible references in a content, without those that begin as codes of
+// the account: a code that isn't read because of a doubt must not be read as a reference.
 func (f Finder) references(content string) paymentcode.Named {
 	named := paymentcode.References(content)
 	isCode := func(reference string) bool { return f.Codes.Begins(reference) }
@@ -91,10 +90,10 @@ func (f Finder) references(content string) paymentcode.Named {
 	return named
 }
 
-// namedBy finds the request that a content names by its reference. doubt is true where it
-// may name several, or more of a reference than can be read. What only a bank may have cut
-// or joined is whole where the request asks for just this amount, and no other one has a
-// longer reference.
+// namedBy finds the request that a content names by its reference. doubt is true if the
+// content may name several requests, or one that can't be read for certain. A reference that
+// a bank may have cut or joined counts only if the request asks for just this amount and no
+// other request has a longer reference with this beginning.
 func namedBy(t app.Transaction, references paymentcode.Named, f Finder) (r Request, doubt bool, err error) {
 	all := references.All()
 	if len(all) == 0 {
@@ -132,9 +131,9 @@ func isOpenFor(r Request, t app.Transaction) bool { return r.PaidAt.IsZero() && 
 func asksFor(r Request, t app.Transaction) bool { return r.Asked() == t.Amount || r.Rest() == t.Amount }
 
 // ofReference chooses among the requests of one reference, which are in the order of their
-// ids: one that can be paid when t is made, of these one that asks for its amount, else
-// the first; else the last that isn't full, else the last that isn't cancelled, else the
-// last.
+// ids. It takes the first that is open for t and asks for its amount, else the first that is
+// open, else the last that is neither full nor cancelled, else the last that isn't cancelled,
+// else the last.
 func ofReference(t app.Transaction, list []Request) (r Request, found bool) {
 	list = slices.DeleteFunc(slices.Clone(list), func(r Request) bool { return madeBefore(t, r, MatchedByReference) })
 	if len(list) == 0 {
@@ -162,13 +161,13 @@ func ofReference(t app.Transaction, list []Request) (r Request, found bool) {
 	return r, true
 }
 
-// hasDistinctAmount reports whether t can be for r, of which only the amount is known.
+// hasDistinctAmount reports whether t, which nothing but its amount connects with r, can be for r.
 func hasDistinctAmount(t app.Transaction, r Request) bool {
 	return r.TransferAmount > r.Amount && r.Received == 0 && !r.Ended(t.Time) && !madeBefore(t, r, MatchedByAmount)
 }
 
-// before reports whether t was made before r. A code may have been used for another thing
-// long ago; but it names r alone, so the clock of its bank may be wrong by a time zone.
+// madeBefore reports whether t was made before r. A code names r alone, so with it the bank's
+// clock may be wrong by a time zone; long before r, the code may have meant another thing.
 func madeBefore(t app.Transaction, r Request, by Match) bool {
 	slack := clockSlack
 	if t.DateOnly || by == MatchedByCode {

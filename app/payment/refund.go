@@ -11,10 +11,10 @@ import (
 	"baoco/app/payer"
 )
 
-// A refund is money out that gives money in back, in whole or in part. RefundOffers finds what
-// money out may give back; a person says yes, and the store links the two if MayRefund agrees.
-// What is refunded is never guessed: money in, the sums of days and payment requests stay as
-// they were, and the refunds stand beside them.
+// A refund is money out that gives money in back, in whole or in part. RefundOffers finds the
+// money in that money out may give back; a person confirms it, and the store links the two if
+// MayRefund agrees. No refund is guessed. A refund doesn't change money in, the sums of days or
+// payment requests.
 
 // Deeds of the audit log.
 const (
@@ -25,28 +25,29 @@ const (
 // Refund is a refund that a person has confirmed.
 type Refund struct {
 	OutID, InID int64
-	Amount      int64     // of the money out
-	At          time.Time // of the money out
+	Amount      int64     // amount of the money out, in VND
+	At          time.Time // time of the money out
 }
 
-// RefundFilter says which refunds are asked for; zero values don't narrow.
+// RefundFilter narrows a listing of refunds; zero values don't narrow.
 type RefundFilter struct {
-	OutID, InID, RequestID int64     // one of them at most; RequestID: of the money that came for a payment request
-	From, To               time.Time // of the money out: from From on, before To
+	OutID, InID, RequestID int64     // at most one is set; RequestID: refunds of the money that came for a payment request
+	From, To               time.Time // time of the money out: from From on, before To
 }
 
 // MaxRefunds is how many refunds are read at most.
 const MaxRefunds = 10_000
 
-// refundable is how long after money in a refund of it is looked for.
+// refundable is how long after money in its refund is possible.
 const refundable = 90 * 24 * time.Hour
 
-// ErrNoRefund says that money out isn't what gives this money in back.
+// ErrNoRefund says that money out can't be a refund of this money in.
 var ErrNoRefund error = app.Conflict(
 	"This can’t be a refund of that: it must be money out within 90 days after the money in, of no more than is left of it.",
 	"Không thể ghi là hoàn tiền: phải là tiền ra trong 90 ngày sau khoản tiền vào, và không lớn hơn phần chưa hoàn.")
 
-// MayRefund refuses what can't be a refund. refunded is how much of the money in was refunded before.
+// MayRefund returns ErrNoRefund if out can't be a refund of in. refunded is the sum of earlier refunds
+// of in, in VND.
 func MayRefund(out, in app.Transaction, refunded int64) error {
 	day := time.Duration(0)
 	if out.DateOnly || in.DateOnly {
@@ -59,14 +60,14 @@ func MayRefund(out, in app.Transaction, refunded int64) error {
 	return nil
 }
 
-// reference is what may be the number of another transaction in a content.
+// reference matches a part of a content that may be the number of another transaction.
 var reference = regexp.MustCompile(`[A-Za-z]{0,6}[0-9]{6,20}`)
 
 const maxReferences = 3
 
-// RefundOffers names the money in that money out may give back, at most maxOffers: it has the
-// same payment code, or its number stands in the content, or it has the amount and its payer's
-// name stands there.
+// RefundOffers returns the money in that out may give back, at most maxOffers: it has the same
+// payment code, or its number is in the content of out, or it has the same amount and the name of
+// its payer is in the content of out.
 func (s *Service) RefundOffers(ctx context.Context, out app.Transaction) (offers []app.Transaction, err error) {
 	if out.Type != app.Out {
 		return nil, nil

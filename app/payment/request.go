@@ -9,29 +9,29 @@ import (
 	"baoco/app/vietqr"
 )
 
-// A payment request asks somebody for money: for an order, or a bill at the counter. Its
-// code goes into the content of the transfer; by it the transfer is matched with the
-// request in the commit that records it.
+// A payment request asks somebody for money: for an order, or a bill at the counter. The payer
+// writes its code into the content of the transfer, and by the code the transfer is matched
+// with the request in the commit that records it.
 
-// Request is a payment request with what has come for it.
+// Request is a payment request with the money that came for it.
 type Request struct {
 	ID             int64
 	AccountID      int64
-	BankAccount    app.BankAccount // that the money is to go to
-	PayTo          string          // the number of it that the payer is to transfer to; empty: the default
-	Unlinked       bool            // the bank account, since then
+	BankAccount    app.BankAccount // to which the money goes
+	PayTo          string          // the number of BankAccount to which the payer transfers; empty: the default
+	Unlinked       bool            // the bank account was unlinked since
 	Token          string          // opens its page
 	Code           string
 	Reference      string // the shop's own; empty: none
 	Amount         int64  // VND
-	TransferAmount int64  // what the payer is asked to transfer: Amount, or a few đồng more
-	Tolerance      int64  // so much less is enough
-	ReturnURL      string // to which the page leads back; empty: none
+	TransferAmount int64  // the amount to transfer: Amount, or a few đồng more
+	Tolerance      int64  // so much less than Amount, in VND, is enough
+	ReturnURL      string // the page links back to it; empty: no link
 	CreatedBy      string // name of the user or the API key
-	ShiftID        int64  // of a bill at the counter; 0: it is none
-	CashierID      int64  // of that shift
+	ShiftID        int64  // the shift of a bill at the counter; 0: no bill
+	CashierID      int64  // the cashier of that shift
 	CreatedAt      time.Time
-	ExpiresAt      time.Time // its last second; zero: it never ends
+	ExpiresAt      time.Time // its last second; zero: it doesn't expire
 	CancelledAt    time.Time // zero: it wasn't cancelled
 
 	Received  int64     // sum of the matched transfers
@@ -40,10 +40,11 @@ type Request struct {
 	Late      bool      // that transfer came after the end
 }
 
-// ReferenceKey is the reference as it is looked for in a content; empty: it can't be.
+// ReferenceKey is the reference in the normal form in which contents are searched; empty: it
+// can't be searched.
 func (r Request) ReferenceKey() string { return paymentcode.Reference(r.Reference) }
 
-// Status is that of the request at now.
+// Status returns the status of the request at now.
 func (r Request) Status(now time.Time) app.PaymentStatus {
 	switch {
 	case !r.PaidAt.IsZero() && r.Late:
@@ -68,8 +69,8 @@ func (r Request) Ended(t time.Time) bool {
 	return !r.CancelledAt.IsZero() || !r.ExpiresAt.IsZero() && t.Unix() > r.ExpiresAt.Unix()
 }
 
-// EndedAt is when it ended, or will end by itself: it was paid in full or cancelled, or
-// expires; zero: it doesn't end by itself.
+// EndedAt is when the request was paid in full or cancelled, or else when it expires; zero:
+// it is open and doesn't expire.
 func (r Request) EndedAt() time.Time {
 	switch {
 	case r.PaidAt.After(r.CancelledAt):
@@ -80,7 +81,7 @@ func (r Request) EndedAt() time.Time {
 	return r.ExpiresAt
 }
 
-// Rest is what is still to be paid; 0 where it is full.
+// Rest is the amount still to be paid, in VND; 0: the request is full.
 func (r Request) Rest() int64 {
 	if !r.PaidAt.IsZero() {
 		return 0
@@ -88,8 +89,8 @@ func (r Request) Rest() int64 {
 	return r.Amount - r.Received
 }
 
-// Overpaid is how much more came than was asked for; 0 where it isn't full. Its status may be
-// PaymentPaidLate all the same.
+// Overpaid is how much more came than was asked for, in VND; 0 if the request isn't full. An
+// overpaid request may have the status PaymentPaidLate.
 func (r Request) Overpaid() int64 {
 	if r.PaidAt.IsZero() {
 		return 0
@@ -97,8 +98,8 @@ func (r Request) Overpaid() int64 {
 	return max(0, r.Received-r.TransferAmount)
 }
 
-// Asked is what the payer is asked to transfer now: the amount to transfer, or the rest
-// of it.
+// Asked is the amount that the payer is asked to transfer now: TransferAmount, or the rest if
+// a part has come.
 func (r Request) Asked() int64 {
 	if r.Received == 0 {
 		return r.TransferAmount
@@ -117,7 +118,7 @@ func (r Request) Payable(now time.Time) bool {
 	return r.PaidAt.IsZero() && !r.Ended(now) && !r.Suspended()
 }
 
-// Shown differs where what a screen shows of the request differs.
+// Shown returns a text that changes when the view of the request on a screen must change.
 func (r Request) Shown(now time.Time) string {
 	return fmt.Sprint(r.Status(now), " ", r.Received, " ", r.Payable(now))
 }
@@ -134,8 +135,8 @@ func (r Request) AccountNumber() string { return r.BankAccount.NumberToPay(r.Pay
 // URLPath is the path of its page.
 func (r Request) URLPath() string { return "/pay/" + r.Token }
 
-// LateFor reports whether a transfer that is recorded at now comes after the end. Where only
-// its day is known it may have been made at the end of that day.
+// LateFor reports whether a transfer that is recorded at now came after the end. If only its
+// day is known, it counts as made at the end of that day, but not after now.
 func (r Request) LateFor(t app.Transaction, now time.Time) bool {
 	at := t.Time
 	if t.DateOnly {
@@ -146,7 +147,7 @@ func (r Request) LateFor(t app.Transaction, now time.Time) bool {
 	return r.Ended(at)
 }
 
-// With is the request with one transfer more, which was matched at now.
+// With returns the request with one more transfer, which was matched at now.
 func (r Request) With(amount int64, late bool, now time.Time) Request {
 	r.Received += amount
 	r.Transfers++
@@ -156,8 +157,8 @@ func (r Request) With(amount int64, late bool, now time.Time) Request {
 	return r
 }
 
-// Recount is the request with these transfers and no others. They are in the order in
-// which they were matched.
+// Recount returns the request with exactly these transfers, which are in the order in which
+// they were matched.
 func (r Request) Recount(transfers []Transfer) Request {
 	r.Received, r.Transfers, r.PaidAt, r.Late = 0, 0, time.Time{}, false
 	for _, t := range transfers {
@@ -166,18 +167,18 @@ func (r Request) Recount(transfers []Transfer) Request {
 	return r
 }
 
-// Match says by what a transfer was matched with a request.
+// Match is the way in which a transfer was matched with a request.
 type Match string
 
 // The ways of matching, in the order in which they are tried.
 const (
 	MatchedByCode      Match = "code"
 	MatchedByReference Match = "reference"
-	MatchedByAmount    Match = "amount" // that no other request had
+	MatchedByAmount    Match = "amount" // an amount that no other request had
 	MatchedByHand      Match = "hand"
 )
 
-// Name says it in a word or two.
+// Name names the way of matching for people.
 func (m Match) Name() app.Text {
 	return map[Match]app.Text{
 		MatchedByCode:      {EN: "Payment code", VI: "Mã thanh toán"},
@@ -193,10 +194,10 @@ type Transfer struct {
 	FoundBy   Match
 	Late      bool // it came after the end of the request
 	MatchedAt time.Time
-	MatchedBy string // who did it by hand
+	MatchedBy string // the user who matched it by hand
 }
 
-// State is what a transaction of r says of it at now.
+// State returns the state of r at now, as its transactions carry it.
 func (r Request) State(now time.Time) app.PaymentState {
 	return app.PaymentState{Due: r.Amount, ID: r.ID, Overpaid: r.Overpaid(), Received: r.Received, Reference: r.Reference,
 		Status: r.Status(now)}
@@ -217,11 +218,10 @@ type Filter struct {
 type Page struct {
 	Rows  []Request
 	Total int64
-	// Due is the sum of the amounts, but of those that were cancelled before they were paid.
-	// Received is the sum of all transfers, also for those. Several requests of one reference
-	// add up so.
+	// Due is the sum of the amounts, without requests that were cancelled before they were paid.
+	// Received is the sum of all transfers, also for cancelled requests.
 	Due, Received int64
-	// Waiting is the sum of what is still to be paid of those that haven't ended.
+	// Waiting is the sum of the rests of the requests that haven't ended.
 	Waiting int64
 }
 

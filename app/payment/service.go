@@ -1,5 +1,5 @@
-// Package payment asks for money and sees it come: payment requests, the transfers that are matched
-// with them, what a till says of them, shifts and counter links.
+// Package payment has payment requests, the transfers that are matched with them, the verdicts
+// that a till announces, refunds, shifts and counter links.
 package payment
 
 import (

@@ -21,28 +21,28 @@ type Shift struct {
 	ReceivedAtClosing int64 // Received when the shift was closed
 }
 
-// ShiftFigures are what the bills of a shift come to, in VND.
+// ShiftFigures are the sums of the bills of a shift; amounts are in VND.
 type ShiftFigures struct {
 	Bills    int64 // number of them
-	Full     int64 // number of those that are paid, and not more than that
-	Received int64 // for all of them
-	Over     int64 // more than was asked for, of those that are overpaid
-	Under    int64 // less, of those for which a part has come
+	Full     int64 // number of bills that are paid and not overpaid
+	Received int64 // money for all bills
+	Over     int64 // the excess of the overpaid bills
+	Under    int64 // the missing rest of the bills that are paid in part
 }
 
-// Closing is what a shift came to when it was closed, or would come to now. Once kept it
-// doesn't change.
+// Closing is the result of a shift when it was closed, or at present. A stored closing doesn't
+// change.
 type Closing struct {
 	ShiftFigures
 	List          []ClosingBill // the last MaxClosing, newest first
 	Unbilled      []ClosingMoney
 	UnbilledCount int64
 	UnbilledSum   int64  // VND
-	Cash          *int64 // as it was counted, in VND; nil: it wasn't
+	Cash          *int64 // the counted cash, in VND; nil: not counted
 	Note          string
 }
 
-// ClosingBill is a bill of a shift as it was then.
+// ClosingBill is a bill of a shift at the time of the closing.
 type ClosingBill struct {
 	ID               int64
 	Code             string
@@ -61,13 +61,13 @@ type ClosingMoney struct {
 	DateOnly bool
 }
 
-// MaxClosing is how many bills, and how much money without one, a closing lists.
+// MaxClosing is how many bills, and how many payments without a bill, a closing lists.
 const MaxClosing = 1000
 
 // maxClosingContent is how many characters of a content a closing keeps.
 const maxClosingContent = 100
 
-// NewClosing makes the closing of a shift at now, of its bills and of the money without one.
+// NewClosing makes the closing of a shift at now from its bills and the money without a bill.
 func NewClosing(f ShiftFigures, bills []Request, money []app.Transaction, now time.Time) Closing {
 	c := Closing{ShiftFigures: f}
 	for _, r := range bills {
@@ -91,7 +91,7 @@ func (c Closing) OpenBills() (open []ClosingBill) {
 	return open
 }
 
-// CashCounted is Cash, or 0.
+// CashCounted is Cash, or 0 if it is nil.
 func (c Closing) CashCounted() int64 {
 	if c.Cash == nil {
 		return 0
@@ -99,15 +99,15 @@ func (c Closing) CashCounted() int64 {
 	return *c.Cash
 }
 
-// ShiftCount is what a cashier says of a shift that is closed.
+// ShiftCount is what a cashier enters to close a shift.
 type ShiftCount struct {
-	Cash *int64 // that was counted, in VND; nil: none was
+	Cash *int64 // the counted cash, in VND; nil: not counted
 	Note string // at most maxShiftNote characters
 }
 
 const maxShiftNote = 500
 
-// CloseShift ends a shift, and keeps what it came to. ErrShiftClosed where it has ended.
+// CloseShift ends a shift and stores its closing. ErrShiftClosed if it is closed already.
 func (s *Service) CloseShift(ctx context.Context, accountID, id int64, in ShiftCount, now time.Time) error {
 	var v app.Invalid
 	if in.Cash != nil && (*in.Cash < 0 || *in.Cash > app.MaxAmount) {

@@ -8,23 +8,23 @@ import (
 	"baoco/app"
 )
 
-// Money without its code, at the till. The walk: Offers says what a till shows below a bill →
-// a person says that it is this customer's → TakeTransaction matches it, or AskToMatch asks
-// the owner, where cashiers may not → the store, which asks Take again inside the
-// transaction that writes: of two cashiers who tap at once one gets the money.
+// This file handles money without its code at the till. The walk: Offers finds the money that a
+// till shows below a bill → a person confirms that this customer paid it → TakeTransaction
+// matches it, or AskToMatch asks the owner if cashiers may not match → the store asks Take again
+// inside the transaction that writes: if two cashiers tap at once, one gets the money.
 
-// Offer is unmatched money of just what an open bill asks for. It came after the bill was made, to
-// the number of its bank account that the bill names.
+// Offer is unmatched money with exactly the amount that an open bill asks for. It came after the
+// bill was made, to the number that the bill names, or without a known receiving number.
 type Offer struct {
 	app.Transaction
 	Another bool // another open request asks for the same amount
-	Doubt   bool // its content may name another order: nobody takes it at the till
+	Doubt   bool // its content may name another order: nobody can take it at the till
 	Asked   bool // an owner was asked to match it with the bill
 }
 
 const maxOffers = 3
 
-// askedFor is how long an owner is reminded of what a cashier asked.
+// askedFor is how long owners are reminded of a match that a cashier asked for.
 const askedFor = 24 * time.Hour
 
 // Offers finds the offers of bills by their ids, the newest first.
@@ -34,7 +34,7 @@ func (s *Service) Offers(ctx context.Context, accountID int64, bills []Request, 
 		return nil, nil
 	}
 	oldest := slices.MinFunc(bills, func(a, b Request) int { return a.CreatedAt.Compare(b.CreatedAt) }).CreatedAt
-	since := oldest.Add(-24 * time.Hour) // of what is known only the day
+	since := oldest.Add(-24 * time.Hour) // of some transfers only the day is known
 	list, _, err := s.store.UnmatchedTransactions(ctx, accountID,
 		UnmatchedFilter{Since: since, Page: app.Page{Number: 1, Size: MaxCandidates}})
 	if err != nil {
@@ -74,11 +74,11 @@ func (s *Service) Offers(ctx context.Context, accountID int64, bills []Request, 
 	return offers, nil
 }
 
-// bankMinute is how much earlier than it was a transfer may look, where a bank tells no seconds.
+// bankMinute is how much too early the time of a transfer may be, since some banks give no seconds.
 const bankMinute = time.Minute
 
-// isOffered reports whether t is just what r asks for, and came while r was open. Money of which
-// no receiving number is known may have come to any number of its bank account.
+// isOffered reports whether t has exactly the amount that r asks for, and came while r was open.
+// Money without a known receiving number may have come to any number of its bank account.
 func isOffered(t app.Transaction, r Request, now time.Time) bool {
 	return t.Type == app.In && t.PaymentRequest.ID == 0 && t.BankAccountID == r.BankAccount.ID && t.Amount == r.Asked() &&
 		(t.ReceivingNumber == "" || t.ReceivingNumber == r.AccountNumber()) &&
@@ -86,14 +86,14 @@ func isOffered(t app.Transaction, r Request, now time.Time) bool {
 		!r.Ended(t.KnownAt()) && !t.KnownAt().After(now.Add(clockSlack))
 }
 
-// Names says whether a content names something.
+// Names finds out whether a content names an order.
 type Names struct {
 	Codes        app.CodeReader
-	AnyReference func(references []string) (bool, error) // whether a request has one of them
+	AnyReference func(references []string) (bool, error) // tells whether a request has one of the references
 }
 
-// in reports whether the content of t has a code, something that begins as one, or the
-// reference of a request.
+// in reports whether the content of t has a code, a text that begins as a code, or the
+// reference of any request.
 func (n Names) in(t app.Transaction, r Request) (bool, error) {
 	content := r.BankAccount.WithoutPrefix(t.Content)
 	if t.Code.Text != "" || n.Codes.Begins(content) {
@@ -106,14 +106,14 @@ func (n Names) in(t app.Transaction, r Request) (bool, error) {
 	return n.AnyReference(references)
 }
 
-// Take is a transaction that a cashier says is for a bill.
+// Take is a transaction that a cashier matches with a bill.
 type Take struct {
 	RequestID, TransactionID int64
-	ByOwner                  bool // who needs no leave
+	ByOwner                  bool // an owner may always match
 	Key                      app.IdempotencyKey
 }
 
-// ErrAside refuses to take what was put aside.
+// ErrAside refuses to take money that was put aside.
 var ErrAside error = app.Conflict("This money was put aside: it belongs to no order. Nothing was matched.",
 	"Khoản này đã được để riêng vì không thuộc đơn nào. Chưa ghép gì.")
 
@@ -153,16 +153,16 @@ func (k Take) mayAsk(r Request, t app.Transaction, now time.Time) error {
 	return nil
 }
 
-// TakeTransaction matches money without a code with a bill, if it is still offered. Once it
-// is matched with this bill, or the key was used, nothing more is done: an owner may have undone
-// it since.
+// TakeTransaction matches money without a code with a bill, if it is still offered. It does
+// nothing if the money is matched with this bill already, or if the key was used: an owner may
+// have undone the match since.
 func (s *Service) TakeTransaction(ctx context.Context, accountID int64, k Take, now time.Time) (Request, error) {
 	return s.store.TakeTransaction(ctx, accountID, k, now, func(a app.Account, r Request, t app.Transaction, n Names) error {
 		return k.may(a, r, t, n, now)
 	})
 }
 
-// AskToMatch asks the owners to match money with a bill. Asked again it does nothing.
+// AskToMatch asks the owners to match money with a bill. A repeated call does nothing.
 func (s *Service) AskToMatch(ctx context.Context, accountID int64, k Take, now time.Time) error {
 	return s.store.AskToMatch(ctx, accountID, k, now, func(r Request, t app.Transaction) error { return k.mayAsk(r, t, now) })
 }
@@ -190,8 +190,8 @@ type AskedMatch struct {
 	AskedAt                  time.Time
 }
 
-// AskedMatches lists what was asked in the last day and isn't matched: the money is unmatched,
-// the bill not paid in full or cancelled.
+// AskedMatches lists the matches that were asked for in the last day and are still possible:
+// the money is unmatched, and the bill is not paid in full or cancelled.
 func (s *Service) AskedMatches(ctx context.Context, accountID int64, now time.Time) ([]AskedMatch, error) {
 	return s.store.AskedMatches(ctx, accountID, now.Add(-askedFor), MaxCandidates)
 }

@@ -10,11 +10,11 @@ import (
 	"baoco/app/paymentcode"
 )
 
-// Unmatched money is money in that no payment request was found for: the payer changed the
-// content, or a bank lost it. A person matches it; baoco only names the likeliest
-// requests, and never chooses. What belongs to no order a person puts aside. What is for no
-// request that is known is most of it, where a shop asks only some customers by a request: only
-// what has a likely request waits for a person.
+// Unmatched money is money in for which no payment request was found: the payer changed the
+// content, or a bank lost it. A person matches it; baoco only names the likeliest requests, and
+// never chooses. A person puts money aside that belongs to no order. In a shop that makes
+// requests for some customers only, most unmatched money has no request: so only money with a
+// likely request waits for a person.
 
 // Deeds of the audit log.
 const (
@@ -34,7 +34,7 @@ type UnmatchedTransaction struct {
 	Likely []Request
 }
 
-// MaxContents is of how many transfers of a request the contents are looked at.
+// MaxContents is how many transfers of a request have their contents compared.
 const MaxContents = 10
 
 // Candidate is a request that unmatched money may be for, with the contents of the
@@ -42,19 +42,19 @@ const MaxContents = 10
 type Candidate struct {
 	Request
 	Contents string
-	words    []string // of Contents
+	words    []string // the words of Contents
 }
 
 // UnmatchedFilter narrows a listing of unmatched money.
 type UnmatchedFilter struct {
 	Since   time.Time
-	Aside   bool    // what was put aside, and nothing else; false: nothing of it
+	Aside   bool    // true: only money that was put aside; false: only other money
 	Without []int64 // transactions that are left out
 	Page    app.Page
 }
 
 // UnmatchedTransactions lists a page of the unmatched money of the last 30 days, newest
-// first, and counts it. It is empty where the account never had a payment request.
+// first, and counts it. The list is empty if the account never had a payment request.
 func (s *Service) UnmatchedTransactions(ctx context.Context, accountID int64, f UnmatchedFilter,
 	now time.Time) ([]UnmatchedTransaction, int64, error) {
 	f.Since = now.Add(-UnmatchedKept)
@@ -74,11 +74,11 @@ func withLikely(rows []app.Transaction, candidates []Candidate) []UnmatchedTrans
 	return list
 }
 
-// maxLooked is among how many unmatched transactions those with a likely request are sought.
+// maxLooked is how many unmatched transactions are searched for those with a likely request.
 const maxLooked = 1000
 
-// WaitingForPerson lists the unmatched money that has a likely request, newest first: that of
-// the newest maxLooked transactions.
+// WaitingForPerson lists the unmatched money that has a likely request, newest first. It
+// searches the newest maxLooked unmatched transactions.
 func (s *Service) WaitingForPerson(ctx context.Context, accountID int64, now time.Time) ([]UnmatchedTransaction, error) {
 	candidates, err := s.paymentCandidates(ctx, accountID)
 	if err != nil || len(candidates) == 0 {
@@ -108,23 +108,22 @@ func (s *Service) paymentCandidates(ctx context.Context, accountID int64) ([]Can
 	return list, err
 }
 
-// Points of what speaks for a request. One whose points are fewer than leastPoints isn't
-// named.
+// These are the points for a request. A request with fewer than leastPoints isn't named.
 const (
 	pointsExact     = 4 // the amount that is asked for
-	pointsPart      = 1 // less than it
+	pointsPart      = 1 // less than the rest
 	pointsCode      = 5 // the code or the reference is in the content
-	pointsTypo      = 3 // but for one character
-	pointsNearTypo  = 1 // but for two
-	pointsSoon      = 2 // within soon of the request
-	pointsSameDay   = 1
-	pointsPayer     = 2 // words of the content stand in an earlier transfer for the request
+	pointsTypo      = 3 // the same with one wrong character
+	pointsNearTypo  = 1 // the same with two wrong characters
+	pointsSoon      = 2 // at most soonAfter after the request
+	pointsSameDay   = 1 // at most 24 hours after the request
+	pointsPayer     = 2 // at least leastPayerWords words are in an earlier transfer for the request
 	leastPoints     = 5
 	soonAfter       = time.Hour
 	leastPayerWords = 2
 )
 
-// likeliest are the requests that speak most for being paid by t.
+// likeliest returns the requests that t most likely pays, at most mostLikely.
 func likeliest(t app.Transaction, candidates []Candidate) []Request {
 	type scored struct {
 		Request
@@ -174,7 +173,7 @@ func pointsFor(t app.Transaction, c Candidate, words []string) (points int) {
 	return points
 }
 
-// everydayWords stand in contents of everybody.
+// everydayWords are words that many payers write into contents.
 var everydayWords = strings.Fields("CHUYEN TIEN KHOAN CK CT THANH TOAN TT TRA MUA HANG DON TU TOI DEN CHO NOI DUNG ND IBFT CAM ON")
 
 // pointsForCode compares a code with words and with two words that stand together.
@@ -200,8 +199,8 @@ func pointsForCode(code string, words []string) int {
 	return 0
 }
 
-// distance is how many characters of a word were changed, left out or added to make b of
-// a, up to 3; more count as 3.
+// distance returns how many characters must be changed, left out or added to make b from a;
+// 3: three or more.
 func distance(a, b string) int {
 	const most = 3
 	if len(a)-len(b) >= most || len(b)-len(a) >= most {

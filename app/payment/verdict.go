@@ -14,7 +14,7 @@ func Announcement(amount int64) app.Text {
 		VI: "Đã nhận " + AmountInWords(amount, app.Vietnamese)}
 }
 
-// Verdict says at a glance what money in means for whoever stands at the counter.
+// Verdict is what money in means for the person at the counter.
 type Verdict string
 
 // The verdicts.
@@ -25,11 +25,11 @@ const (
 	VerdictOver  Verdict = "over"  // the bill is paid, and more came
 	VerdictCheck Verdict = "check" // somebody must look: too late, after it was cancelled or paid
 	VerdictSmall Verdict = "small" // no bill is known, and the amount is below the account's small one
-	VerdictOther Verdict = "other" // no bill is known, where bills are waited for
+	VerdictOther Verdict = "other" // no bill is known, though the counter has bills
 )
 
-// Announcement is the sentence that a counter speaks about money in, and what it means.
-// a is its account; bills is true where bills are waited for.
+// Announce returns the sentence that a counter speaks about money in, and its verdict. a is
+// the account of t; bills is true if the counter has bills.
 func Announce(t app.Transaction, a app.Account, bills bool) (app.Text, Verdict) {
 	p := t.Payment()
 	said := func(en, vi string, amounts ...int64) app.Text {
@@ -64,8 +64,8 @@ func Announce(t app.Transaction, a app.Account, bills bool) (app.Text, Verdict) 
 	return said("The bill was cancelled, but %s has come", "Đơn đã huỷ nhưng vẫn có %s", t.Amount), VerdictCheck
 }
 
-// AnnouncementOfMany is the one sentence about a number of payments that wait to be
-// announced, and their sum.
+// AnnouncementOfMany is the one sentence for several payments that aren't announced yet, with
+// their sum.
 func AnnouncementOfMany(count, sum int64) app.Text {
 	payments := " new payments, "
 	if count == 1 {
