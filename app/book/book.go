@@ -10,7 +10,7 @@ import (
 	"baoco/app"
 )
 
-// Grouping is what a line of the book of revenue is made of.
+// Grouping says which transactions make one line of the book of revenue, or one row of a report.
 type Grouping string
 
 // The groupings.
@@ -20,11 +20,11 @@ const (
 	ByDayAccount  Grouping = "day-account"
 )
 
-// Request is which book somebody wants.
+// Request is a request for a book.
 type Request struct {
 	Form   Form
 	Period Period
-	By     Grouping // of S1a
+	By     Grouping // only for S1a
 }
 
 // Book is a book of a period, whose lines are read by Each.
@@ -41,17 +41,17 @@ type Book struct {
 	accounts  []BankAccount
 }
 
-// Line is a line of a book. Day is 0 where it has none, and an amount that isn't shown is nil.
+// Line is a line of a book. Day is 0 for a line without a day, and an amount that isn't shown is nil.
 type Line struct {
 	Kind     LineKind
 	Document string
 	Day      app.Day
 	Text     app.Text
 	In, Out  *int64
-	ID       int64 // of the transaction; 0: it is of none, or of several
+	ID       int64 // the id of the transaction; 0: none, or several
 }
 
-// LineKind is what a line is.
+// LineKind is the kind of a line.
 type LineKind byte
 
 // The kinds of lines.
@@ -61,7 +61,7 @@ const (
 	Sum              // a balance or a total
 )
 
-// Book gives the book of a period.
+// Book returns the book of a period.
 func (s *Service) Book(ctx context.Context, accountID int64, r Request) (*Book, error) {
 	text, err := formOf(r.Form, r.Period.First)
 	if err != nil {
@@ -84,8 +84,8 @@ func (s *Service) Book(ctx context.Context, accountID int64, r Request) (*Book, 
 	return b, err
 }
 
-// Each passes the lines to take, one after another. It holds nothing of the storage while take
-// runs. An error of take ends it.
+// Each passes the lines to take, one after another. It keeps no query of the store open while
+// take runs. An error of take ends it.
 func (b *Book) Each(ctx context.Context, take func(Line) error) error {
 	if b.Form == S1a {
 		return b.revenue(ctx, take)
@@ -98,7 +98,7 @@ func (b *Book) Each(ctx context.Context, take func(Line) error) error {
 	return nil
 }
 
-// Entry is a transaction as a book needs it.
+// Entry is the part of a transaction that a book needs.
 type Entry struct {
 	ID            int64
 	BankAccountID int64
@@ -108,7 +108,7 @@ type Entry struct {
 	Content       string
 	Time          time.Time
 	DateOnly      bool
-	Balance       int64 // that the bank told with it; 0: none
+	Balance       int64 // the balance that the bank reported with it; 0: none
 }
 
 // EntryQuery is a part of a stretch.
@@ -122,7 +122,7 @@ type EntryQuery struct {
 // entryPage is how many entries are read at a time.
 const entryPage = 1000
 
-// entries passes the entries of a stretch to take, each with the day on which it stands.
+// entries passes the entries of a stretch to take, each with its day in the book.
 func (b *Book) entries(ctx context.Context, q EntryQuery, take func(e Entry, day app.Day) error) error {
 	for q.Limit = entryPage; ; {
 		list, err := b.service.store.Entries(ctx, b.accountID, q)
@@ -145,7 +145,7 @@ func (b *Book) entries(ctx context.Context, q EntryQuery, take func(e Entry, day
 	}
 }
 
-// text describes an entry. One that came late has the day on which it happened.
+// text describes an entry. The text of a late entry has the day on which it happened.
 func (st Stretch) text(e Entry) app.Text {
 	if !st.Late {
 		return app.Text{EN: e.Content, VI: e.Content}
@@ -155,8 +155,8 @@ func (st Stretch) text(e Entry) app.Text {
 		at.Format("02/01/2006"), e.Content)
 }
 
-// revenue is the lines of S1a: the revenue of each day, then the cash of the day, and the total.
-// What came late stands as a line of its own, however lines are made.
+// revenue passes the lines of S1a to take: the revenue of each day, then the cash of the day, and
+// the total. Each late entry has its own line in every grouping.
 func (b *Book) revenue(ctx context.Context, take func(Line) error) error {
 	cash, err := b.service.Cash(ctx, b.accountID, b.Period.First, b.Period.Last)
 	if err != nil {
@@ -168,8 +168,8 @@ func (b *Book) revenue(ctx context.Context, take func(Line) error) error {
 		l.In = &amount
 		return take(l)
 	}
-	day, sums := app.Day(0), map[int64]app.Amounts{} // of the day, by bank account; 0 for all
-	endDays := func(until app.Day) error {           // writes what is left of the days before one
+	day, sums := app.Day(0), map[int64]app.Amounts{} // the sums of day by bank account; 0 for all
+	endDays := func(until app.Day) error {           // writes the sums and the cash of the days before until
 		for _, account := range append(b.accounts, BankAccount{}) {
 			if sum, has := sums[account.ID]; has {
 				if err := put(Line{Day: day, Text: dayText(account, sum.Count)}, sum.Total); err != nil {
@@ -230,15 +230,15 @@ func cashText(note string) app.Text {
 	return t
 }
 
-// account is the lines of S2e about one bank account, from its opening balance on. A bank account
-// without one has no balances, and one with nothing at all no lines.
+// account passes the lines of S2e about one bank account to take, from its opening balance on. Without
+// an opening balance the lines have no balances, and without any entry either, there are no lines.
 func (b *Book) account(ctx context.Context, account BankAccount, take func(Line) error) error {
 	from, since, balance := b.from, time.Time{}, int64(0)
 	known := account.HasOpening
 	if known {
 		since = b.calendar.start(account.OpenedOn)
 		if !since.Before(b.to) {
-			known, since = false, time.Time{} // the books of before don't know it
+			known, since = false, time.Time{} // the opening balance is later than this book
 		} else if from.Before(since) {
 			from = since
 		}
@@ -252,11 +252,11 @@ func (b *Book) account(ctx context.Context, account BankAccount, take func(Line)
 	} else if sums, err := b.sums(ctx, account.ID, since, from, b.to); err != nil || sums == (app.Flow{}) {
 		return err
 	}
-	told := tellings{balance: balance, known: known}
+	compared := balances{balance: balance, known: known}
 	if err := take(Line{Kind: Account, Text: app.Text{EN: account.title(), VI: account.title()}}); err != nil {
 		return err
 	}
-	opening := Line{Kind: Sum, Text: app.Text{EN: "Balance at the beginning", VI: "Số dư đầu kỳ"}, In: told.shown()}
+	opening := Line{Kind: Sum, Text: app.Text{EN: "Balance at the beginning", VI: "Số dư đầu kỳ"}, In: compared.shown()}
 	if known && from.Equal(since) {
 		opening.Day = account.OpenedOn
 	}
@@ -276,7 +276,7 @@ func (b *Book) account(ctx context.Context, account BankAccount, take func(Line)
 			} else {
 				in += e.Amount
 			}
-			l.Text = told.after(e, l.Text, st.Late)
+			l.Text = compared.after(e, l.Text, st.Late)
 			return take(l)
 		})
 		if err != nil {
@@ -287,14 +287,14 @@ func (b *Book) account(ctx context.Context, account BankAccount, take func(Line)
 	if err := take(total); err != nil {
 		return err
 	}
-	return take(Line{Kind: Sum, Text: app.Text{EN: "Balance at the end", VI: "Số dư cuối kỳ"}, In: told.shown()})
+	return take(Line{Kind: Sum, Text: app.Text{EN: "Balance at the end", VI: "Số dư cuối kỳ"}, In: compared.shown()})
 }
 
-// title names a bank account by what doesn't change.
+// title names a bank account by its bank and number, which don't change.
 func (a BankAccount) title() string { return app.BankShortName(a.Bank) + " " + a.AccountNumber }
 
-// sums adds up what stands in the books about a bank account from a moment on and before another.
-// What happened before since is left out: it is in the opening balance.
+// sums adds up the entries of a bank account in the books from a moment on and before another. It
+// leaves out entries before since, which are in the opening balance.
 func (b *Book) sums(ctx context.Context, bankAccountID int64, since, from, to time.Time) (sum app.Flow, err error) {
 	for _, st := range b.calendar.stretches(from, to) {
 		one, err := b.service.store.EntrySums(ctx, b.accountID, EntryQuery{Stretch: st.since(since), BankAccountID: bankAccountID})
@@ -307,25 +307,25 @@ func (b *Book) sums(ctx context.Context, bankAccountID int64, since, from, to ti
 	return sum, nil
 }
 
-// tellings compares what the bank told with the balance of the book.
-type tellings struct {
+// balances compares the balances that the bank reported with the balance of the book.
+type balances struct {
 	balance int64
 	known   bool
-	differs int64 // by which the bank's last one was greater
+	differs int64 // how much greater the bank's last balance was, in VND
 }
 
-// shown is the balance; nil where it isn't known.
-func (t *tellings) shown() *int64 {
+// shown returns the balance of the book; nil: unknown.
+func (t *balances) shown() *int64 {
 	if !t.known {
 		return nil
 	}
 	return new(t.balance)
 }
 
-// after adds an entry to the balance, and to its text what the bank told, where that differs in
-// another way than before. It can't be compared where the order isn't known: of what came late
-// and of what has no time of the day.
-func (t *tellings) after(e Entry, text app.Text, late bool) app.Text {
+// after adds an entry to the balance. It adds the bank's balance to the text if the difference to
+// the book has changed. Late entries, and entries without a time of day, aren't compared, since
+// their order isn't known.
+func (t *balances) after(e Entry, text app.Text, late bool) app.Text {
 	if t.balance += e.Amount; e.Type == app.Out {
 		t.balance -= 2 * e.Amount
 	}
@@ -343,7 +343,7 @@ func (t *tellings) after(e Entry, text app.Text, late bool) app.Text {
 		VI: text.VI + said(" [ngân hàng báo số dư %s, theo sổ là %s]", app.Vietnamese)}
 }
 
-// Titles are what stands above the lines of the book.
+// Titles returns the titles above the lines of the book.
 func (b *Book) Titles() (list []app.Text) {
 	for _, of := range []struct {
 		name app.Text

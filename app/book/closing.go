@@ -9,7 +9,7 @@ import (
 	"baoco/app"
 )
 
-// Close closes the books through the end of a period, with all that came before it.
+// Close closes the books through the end of a period, with all days before it.
 func (s *Service) Close(ctx context.Context, accountID int64, p Period, by string, now time.Time) (Closing, error) {
 	if p.Last >= app.DayOf(now, s.zone) {
 		return Closing{}, app.InvalidField("period", "is not over yet", "chưa kết thúc")
@@ -27,7 +27,7 @@ func (s *Service) Close(ctx context.Context, accountID int64, p Period, by strin
 // ErrNoneClosed refuses to open books that aren't closed.
 var ErrNoneClosed = app.Conflict("No book is closed.", "Chưa chốt sổ nào.")
 
-// LastClosing is the closing that OpenBooks takes back. ErrNoneClosed.
+// LastClosing returns the closing that OpenBooks would take back. ErrNoneClosed.
 func (s *Service) LastClosing(ctx context.Context, accountID int64) (last Closing, err error) {
 	list, err := s.Closings(ctx, accountID)
 	if err != nil || len(list) == 0 {
@@ -40,7 +40,7 @@ func (s *Service) LastClosing(ctx context.Context, accountID int64) (last Closin
 var ErrOtherClosing = app.Conflict("The last closing is another one by now. Nothing was opened.",
 	"Lần chốt sổ gần nhất nay đã khác. Chưa mở lại sổ nào.")
 
-// SetHeading writes what stands above the books that aren't closed.
+// SetHeading writes the heading of the books that aren't closed.
 func (s *Service) SetHeading(ctx context.Context, accountID int64, h Heading) error {
 	h, err := h.check()
 	if err != nil {
@@ -49,7 +49,7 @@ func (s *Service) SetHeading(ctx context.Context, accountID int64, h Heading) er
 	return s.store.SetHeading(ctx, accountID, h)
 }
 
-// SetCash writes down what was sold for cash on a day. ErrClosed.
+// SetCash writes the sales for cash of a day. ErrClosed.
 func (s *Service) SetCash(ctx context.Context, accountID int64, c Cash, now time.Time) error {
 	c, err := c.check(app.DayOf(now, s.zone))
 	if err != nil {
@@ -58,8 +58,8 @@ func (s *Service) SetCash(ctx context.Context, accountID int64, c Cash, now time
 	return s.store.SetCash(ctx, accountID, c)
 }
 
-// SetOpening writes the opening balance of a bank account, or removes it where b has none. ErrClosed
-// where the day, or the one of before, is in a closed book.
+// SetOpening writes the opening balance of a bank account, or removes it if b has none. ErrClosed
+// if its day, or the day of the present opening balance, is in a closed book.
 func (s *Service) SetOpening(ctx context.Context, accountID int64, b BankAccount, now time.Time) error {
 	var bad app.Invalid
 	if b.HasOpening && (b.Opening < -app.MaxAmount || b.Opening > app.MaxAmount) {
@@ -74,13 +74,13 @@ func (s *Service) SetOpening(ctx context.Context, accountID int64, b BankAccount
 	return s.store.SetOpening(ctx, accountID, b)
 }
 
-// calendar knows in which book a moment stands.
+// calendar knows to which book a moment belongs.
 type calendar struct {
 	closings []Closing
-	zone     *time.Location // of the books that aren't closed
+	zone     *time.Location // the zone of the books that aren't closed
 }
 
-// start is the first moment of a day, by the calendar of the book that the day before stands in.
+// start returns the first moment of a day, in the zone of the book that has the day before.
 func (c calendar) start(day app.Day) time.Time {
 	for _, closing := range c.closings {
 		if day <= closing.Through+1 {
@@ -90,19 +90,19 @@ func (c calendar) start(day app.Day) time.Time {
 	return day.Start(c.zone)
 }
 
-// Stretch is transactions that follow each other in a book: those from From on and before To with
-// ids up to UntilID. Of one moment only those after AfterID. Late ones came after their time was
-// closed: they are those with ids after AfterID, in that order.
+// Stretch selects transactions that follow each other in a book: from From on and before To, with
+// ids up to UntilID; those at the moment From only with ids after AfterID. A Late stretch has the
+// transactions that were recorded after their time was closed: those with ids after AfterID, by id.
 type Stretch struct {
 	From, To         time.Time
 	AfterID, UntilID int64
 	Late             bool
 
-	day  app.Day        // on which late ones stand
-	zone *time.Location // of the days of the book
+	day  app.Day        // the day of late transactions in the book
+	zone *time.Location // the zone of the days of the book
 }
 
-// after is the stretch without its transactions up to one.
+// after returns the rest of the stretch after the transaction e.
 func (st Stretch) after(e Entry) Stretch {
 	if st.AfterID = e.ID; !st.Late {
 		st.From = e.Time
@@ -110,7 +110,7 @@ func (st Stretch) after(e Entry) Stretch {
 	return st
 }
 
-// since is the stretch without what happened before a moment.
+// since returns the stretch without the transactions before a moment.
 func (st Stretch) since(t time.Time) Stretch {
 	if st.From.Before(t) {
 		st.From = t
@@ -118,8 +118,8 @@ func (st Stretch) since(t time.Time) Stretch {
 	return st
 }
 
-// stretches divides what stands in the books from a moment on and before another. A book begins
-// where a closing ends: first with what that closing didn't know of the time before.
+// stretches returns the stretches of the books from a moment on and before another. A book begins
+// at the end of a closing, first with the late transactions: those that this closing doesn't have.
 func (c calendar) stretches(from, to time.Time) (list []Stretch) {
 	for i := range len(c.closings) + 1 {
 		book := Stretch{From: from, To: to, UntilID: math.MaxInt64, zone: c.zone}
@@ -145,7 +145,7 @@ func (c calendar) stretches(from, to time.Time) (list []Stretch) {
 	return list
 }
 
-// closed is the closing that a period is closed by; found is false where it is open.
+// closed returns the closing that closed a period; found is false if the period is open.
 func (c calendar) closed(p Period) (by Closing, found bool) {
 	for _, closing := range c.closings {
 		if closing.Through >= p.Last {

@@ -18,8 +18,8 @@ const (
 	S2e Form = "s2e" // money at banks
 )
 
-// FormText is a form as it is valid from a day on. A circular that changes a form adds another
-// to forms.json: a book of a period before that day keeps its own.
+// FormText is a version of a form, valid from a day on. If a circular changes a form, another
+// version is added to forms.json: a book of a period before that day keeps its version.
 type FormText struct {
 	Form      Form
 	ValidFrom string `json:"valid_from"`
@@ -37,7 +37,7 @@ type FormColumn struct {
 
 type formText struct{ EN, VI string }
 
-// Text is for both languages.
+// Text returns the text in both languages.
 func (t formText) Text() app.Text { return app.Text{EN: t.EN, VI: t.VI} }
 
 //go:embed forms.json
@@ -50,7 +50,8 @@ var forms = func() (list []FormText) {
 	return list
 }()
 
-// formOf is a form as it is valid on a day; the oldest of that form on a day before all.
+// formOf returns the version of a form that is valid on a day, or the oldest version for an
+// earlier day.
 func formOf(form Form, day app.Day) (found FormText, err error) {
 	for _, f := range forms {
 		if f.Form == form && (found.Form == "" || f.ValidFrom <= day.String()) {
@@ -63,11 +64,11 @@ func formOf(form Form, day app.Day) (found FormText, err error) {
 	return found, err
 }
 
-// Heading is what stands above a book.
+// Heading is the data about the business above a book.
 type Heading struct {
-	Name    string // of the household business
+	Name    string // the name of the household business
 	Address string
-	Place   string // of business
+	Place   string // the place of business
 	TaxCode string // empty: none was entered
 }
 
@@ -76,7 +77,7 @@ var errTaxCode = app.Text{EN: "must be 10 or 13 digits; a hyphen may stand befor
 
 var taxCode = regexp.MustCompile(`^\d{10}(-?\d{3})?$`)
 
-// check brings a heading into the form in which it is kept.
+// check checks a heading and returns it in the form in which it is stored.
 func (h Heading) check() (Heading, error) {
 	var bad app.Invalid
 	for field, text := range map[string]*string{"name": &h.Name, "address": &h.Address, "place": &h.Place} {
@@ -91,14 +92,14 @@ func (h Heading) check() (Heading, error) {
 	return h, bad.Err()
 }
 
-// Cash is what was sold for cash on a day.
+// Cash is the sales for cash of a day, in VND.
 type Cash struct {
 	Day    app.Day
-	Amount int64 // 0: nothing is written down
+	Amount int64 // 0: none was entered
 	Note   string
 }
 
-// check brings cash of now into the form in which it is kept.
+// check checks cash and returns it in the form in which it is stored.
 func (c Cash) check(today app.Day) (Cash, error) {
 	var bad app.Invalid
 	if c.Amount < 0 || c.Amount > app.MaxAmount {
@@ -111,8 +112,8 @@ func (c Cash) check(today app.Day) (Cash, error) {
 	return c, bad.Err()
 }
 
-// BankAccount is a bank account with its opening balance: what was on it when OpenedOn began. It
-// may be unlinked.
+// BankAccount is a bank account with its opening balance, in VND: the balance at the start of
+// OpenedOn. It may be unlinked.
 type BankAccount struct {
 	app.BankAccount
 	HasOpening bool
@@ -120,15 +121,15 @@ type BankAccount struct {
 	Opening    int64
 }
 
-// Closing closes the books through a day. Whoever closed them knew the transactions up to LastID:
-// those stand in the book, and later ones of the same time in the next.
+// Closing closes the books through a day. The closed book has the transactions up to LastID.
+// Later ones of the same time are in the next book.
 type Closing struct {
 	Number   int64 // from 1
 	Through  app.Day
-	Zone     *time.Location // of the days of the book
+	Zone     *time.Location // the zone of the days of the book
 	EndsAt   time.Time      // the first moment after Through
 	LastID   int64
-	Heading  Heading // of the book
+	Heading  Heading // the heading of the book
 	ClosedAt time.Time
 	ClosedBy string // name of the user; empty: the command line
 }

@@ -9,10 +9,10 @@ import (
 	"baoco/app/fold"
 )
 
-// Money in is revenue, unless somebody marked it as something else, or a rule of the account
-// says so. A mark is stronger than every rule. Money out is never revenue.
+// Money in is revenue, unless a mark or a rule of the account gives it another kind. A mark is
+// stronger than every rule. Money out is never revenue.
 
-// Kind is what money in is.
+// Kind is the kind of money in.
 type Kind string
 
 // The kinds.
@@ -36,14 +36,14 @@ var kindNames = map[Kind]app.Text{
 
 func (k Kind) Name() app.Text { return kindNames[k] }
 
-// CheckKind refuses what is no kind of money that is no revenue.
+// CheckKind adds an error to bad unless k is one of NotRevenue.
 func CheckKind(field string, k Kind, bad *app.Invalid) {
 	if !slices.Contains(NotRevenue, k) {
 		bad.Add(field, "must be loan, own_money, refund, transfer or other", "phải là loan, own_money, refund, transfer hoặc other")
 	}
 }
 
-// Mark is what somebody said of money in. The zero value: nothing.
+// Mark is the kind that somebody chose for money in. The zero value is no mark.
 type Mark struct {
 	Kind Kind
 	Note string
@@ -65,13 +65,13 @@ var (
 	ErrNotMoneyIn = app.Conflict("Only money in can be revenue or not.", "Chỉ tiền vào mới phân biệt là doanh thu hay không.")
 	ErrClosed     = app.Conflict("This is in a closed book, so it can’t be changed. Open the book again first.",
 		"Khoản này thuộc sổ đã chốt nên không sửa được. Hãy mở lại sổ trước.")
-	// ErrCashOfShop refuses to change the cash to somebody who is limited to some of the money.
+	// ErrCashOfShop refuses a change of the cash by a user who is limited to some of the money.
 	ErrCashOfShop = app.Refused(app.CodeForbidden, app.Text{EN: "Cash is of the whole shop: ask the owner to enter it.",
 		VI: "Tiền mặt là của cả cửa hàng: hãy nhờ chủ cửa hàng nhập."})
 )
 
-// SetMark says what a transaction is, and gives it after that. The zero Mark takes back what
-// was said. ErrNotMoneyIn, ErrClosed.
+// SetMark marks a transaction, and returns it with the mark. The zero Mark removes the mark.
+// ErrNotMoneyIn, ErrClosed.
 func (s *Service) SetMark(ctx context.Context, accountID, transactionID int64, m Mark) (app.Transaction, error) {
 	var bad app.Invalid
 	if m.Kind != "" && m.Kind != Revenue {
@@ -87,16 +87,16 @@ func (s *Service) SetMark(ctx context.Context, accountID, transactionID int64, m
 	return s.ledger.Transaction(ctx, accountID, transactionID)
 }
 
-// Rule says that money in is no revenue: all that comes to a bank account, or all whose content
-// has a text in it.
+// Rule gives money in a kind other than revenue: all money to a bank account, or all whose
+// content contains a text.
 type Rule struct {
 	ID            int64
-	BankAccountID int64  // 0: it is about a text
-	Text          string // empty: it is about a bank account
+	BankAccountID int64  // 0: the rule is about Text
+	Text          string // empty: the rule is about BankAccountID
 	Kind          Kind
 }
 
-// Bounds of the rules. Each costs some time for every line of a book.
+// These are the bounds of the rules. Each rule costs some time for every line of a book.
 const (
 	maxRules    = 15
 	minRuleText = 3
@@ -107,8 +107,8 @@ const (
 var ErrTooManyRules = app.Refused(app.CodeLimitReached, app.Textf("There are %d rules already. Remove one first.",
 	"Đã có %d quy tắc. Hãy xoá bớt.", maxRules))
 
-// AddRule makes a rule, which holds for the books that aren't closed. A rule that there is
-// already is not made again.
+// AddRule makes a rule, which holds for the books that aren't closed. A rule that exists
+// already isn't made again.
 func (s *Service) AddRule(ctx context.Context, accountID int64, r Rule) error {
 	var bad app.Invalid
 	CheckKind("kind", r.Kind, &bad)
@@ -130,13 +130,13 @@ func (s *Service) AddRule(ctx context.Context, accountID int64, r Rule) error {
 	})
 }
 
-// PossibleTransfer is money in that may come from another bank account of the same account:
-// as much went out there, at about the same time.
+// PossibleTransfer is money in that may come from another bank account of the same account: the
+// same amount went out there at about the same time.
 type PossibleTransfer struct {
 	In, Out app.Transaction
 }
 
-// transferWindow is how long money is on its way between two bank accounts at most, and
+// transferWindow is the longest time between money out and the same money in, and
 // mostTransfers how many such transfers are shown.
 const (
 	transferWindow = time.Hour
@@ -150,8 +150,8 @@ func (s *Service) PossibleTransfers(ctx context.Context, accountID int64, p Peri
 	return s.store.PossibleTransfers(ctx, accountID, TransferSearch{from, to, transferWindow, mostTransfers})
 }
 
-// TransferSearch is where transfers are looked for: money out from From on and before To, and
-// money in at most Within apart; at most Limit.
+// TransferSearch bounds a search for transfers: the money out is from From on and before To, the
+// money in at most Within apart, and at most Limit transfers are found.
 type TransferSearch struct {
 	From, To time.Time
 	Within   time.Duration

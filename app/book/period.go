@@ -16,13 +16,13 @@ type Period struct {
 	text        string
 }
 
-// String is the period as ParsePeriod reads it.
+// String is the period in the form that ParsePeriod reads.
 func (p Period) String() string { return p.text }
 
 var periodText = regexp.MustCompile(`^(20\d\d)(?:-(0[1-9]|1[0-2])|-Q([1-4]))?$`)
 
-// ParsePeriod reads a month as 2026-11, a quarter as 2026-Q4, a year as 2026. One that begins
-// after today is refused.
+// ParsePeriod reads a month as 2026-11, a quarter as 2026-Q4, a year as 2026. A period that
+// begins after today is refused.
 func ParsePeriod(text string, today app.Day) (Period, error) {
 	m := periodText.FindStringSubmatch(text)
 	if m == nil {
@@ -60,8 +60,8 @@ func (p Period) Name() app.Text {
 	return app.Textf("Month %s of %s", "Tháng %s năm %s", part, year)
 }
 
-// Periods lists the years of this and the year before with their quarters and months, the newest
-// first, as far as they have begun.
+// Periods lists this year and the year before with their quarters and months, the newest first,
+// without periods that have not begun.
 func Periods(today app.Day) (list []Period) {
 	year := today.Date().Year()
 	for y := year; y >= year-1; y-- {

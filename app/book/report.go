@@ -12,9 +12,10 @@ import (
 	"baoco/app"
 )
 
-// A report adds up the money of some days as it was recorded by now: it knows nothing of closings.
+// A report adds up the money of some days with all transactions recorded by now. Closings don't
+// matter.
 
-// What a row of a report is made of, beside ByDay.
+// These are the groupings of reports beside ByDay.
 const (
 	ByWeek    Grouping = "week" // from Monday
 	ByMonth   Grouping = "month"
@@ -23,10 +24,10 @@ const (
 	ByHour    Grouping = "hour"        // of the clock
 )
 
-// ReportGroupings are those of reports.
+// ReportGroupings are all groupings of reports.
 var ReportGroupings = []Grouping{ByDay, ByWeek, ByMonth, ByAccount, ByPrefix, ByHour}
 
-// ReportRequest is which report somebody wants.
+// ReportRequest is a request for a report.
 type ReportRequest struct {
 	First, Last   app.Day
 	By            Grouping
@@ -36,8 +37,8 @@ type ReportRequest struct {
 // maxReportDays is three years with a leap day.
 const maxReportDays = 3*365 + 1
 
-// ReadReport reads which report is wanted; what is empty is this month up to today, and ByDay. Service.Report
-// checks what is left.
+// ReadReport reads a request for a report. The defaults are this month up to today, and ByDay. Service.Report
+// makes the other checks.
 func ReadReport(from, to string, by Grouping, bankAccountID int64, today app.Day) (ReportRequest, error) {
 	var bad app.Invalid
 	read := func(field, text string, otherwise app.Day) app.Day {
@@ -71,8 +72,8 @@ func (r ReportRequest) check(today app.Day) error {
 	return bad.Err()
 }
 
-// Before is the same request of the time before: of as many months where it is of whole months,
-// else of as many days.
+// Before returns the same request for the time before: as many months for a request of whole
+// months, else as many days.
 func (r ReportRequest) Before() ReportRequest {
 	before := r
 	before.Last = r.First - 1
@@ -100,15 +101,15 @@ func (r ReportRequest) Name() string {
 	return r.First.Date().Format(full) + " – " + r.Last.Date().Format(full)
 }
 
-// Sums are what a report adds up.
+// Sums are the sums of a report, in VND.
 type Sums struct {
 	app.Flow
-	Revenue  int64 // of the money in
-	Refunded int64 // of the money out
-	Cash     int64 // of sales, as it was entered; it isn't in the money in
+	Revenue  int64 // the part of the money in that is revenue
+	Refunded int64 // the part of the money out that is refunds
+	Cash     int64 // entered sales for cash, which aren't in the money in
 }
 
-// Net is the money in without the money out, and AfterRefunds without what was refunded.
+// Net is the money in less the money out, AfterRefunds the money in less the refunds.
 func (s Sums) Net() int64          { return s.In.Total - s.Out.Total }
 func (s Sums) AfterRefunds() int64 { return s.In.Total - s.Refunded }
 
@@ -123,12 +124,12 @@ func (s *Sums) add(p ReportPart) {
 }
 
 // ReportRow is a row of a report. Key is for programs: the day, the first day of the week, the month as
-// 2026-11, the id of the bank account, the prefix (empty: there is no code, or one of no pattern of now), the
-// hour as 08 (empty: it isn't known), or cash where that has a row of its own.
+// 2026-11, the id of the bank account, the prefix (empty: no code, or a code of no present pattern), the
+// hour as 08 (empty: unknown), or cash for the row of cash.
 type ReportRow struct {
 	Key   string
 	Text  app.Text
-	first app.Day // of a row of days
+	first app.Day // the first day of a row of days
 	Sums
 }
 
@@ -136,16 +137,16 @@ type ReportRow struct {
 type Report struct {
 	ReportRequest
 	Shop     string      // its name
-	Accounts string      // the bank accounts that it is about; empty: all
-	Rows     []ReportRow // all days, weeks, months or hours; of the rest only those with anything
+	Accounts string      // the bank account of the report; empty: all
+	Rows     []ReportRow // all days, weeks, months or hours; of other groupings only rows with money
 	Total    Sums
-	Before   Sums // of ReportRequest.Before
-	Marks    bool // whether anybody has said what is no revenue
+	Before   Sums // the sums of ReportRequest.Before
+	Marks    bool // the account had a mark or a rule about revenue at some time
 }
 
-// ReportPart is transactions of a report that stand together.
+// ReportPart is the sum of the transactions of a report that have the same values here.
 type ReportPart struct {
-	Quarter       int64 // how many whole quarters of an hour came before
+	Quarter       int64 // whole quarters of an hour since the start of the report
 	Untimed       bool  // only their day is known
 	BankAccountID int64
 	Prefix        string
@@ -154,12 +155,12 @@ type ReportPart struct {
 	app.Amounts
 }
 
-// ReportQuery is what parts are made of: of ReportPart it fills in what By needs.
+// ReportQuery is a query for parts. In a part, only the fields that By needs are set.
 type ReportQuery struct {
 	From, To      time.Time // from From on, before To
 	BankAccountID int64     // 0: all
-	By            Grouping  // empty: all stand together
-	Revenue       bool      // look what is revenue
+	By            Grouping  // empty: no grouping
+	Revenue       bool      // find out which money in is revenue
 }
 
 // Report adds up a period, and the one before.
@@ -186,7 +187,7 @@ func (s *Service) Report(ctx context.Context, accountID int64, asked ReportReque
 	var cashBefore []Cash
 	var errBefore error
 	var reading sync.WaitGroup
-	reading.Go(func() { // meanwhile: a full year with many rules takes a second
+	reading.Go(func() { // in parallel, since a full year with many rules takes a second
 		errBefore = app.Protected(func() (err error) {
 			cashBefore, err = s.readSums(ctx, accountID, r, before, r.Before.add)
 			return err
@@ -211,7 +212,7 @@ func (s *Service) Report(ctx context.Context, accountID int64, asked ReportReque
 	return r, nil
 }
 
-// readSums reads what a request adds up. Cash is of no bank account.
+// readSums passes the parts of a request to take and returns its cash. Cash is of no bank account.
 func (s *Service) readSums(ctx context.Context, accountID int64, r *Report, asked ReportRequest, take func(ReportPart)) ([]Cash, error) {
 	q := ReportQuery{From: asked.First.Start(s.zone), To: (asked.Last + 1).Start(s.zone), BankAccountID: asked.BankAccountID, By: asked.By,
 		Revenue: r.Marks}
@@ -221,7 +222,8 @@ func (s *Service) readSums(ctx context.Context, accountID int64, r *Report, aske
 	return s.Cash(ctx, accountID, asked.First, asked.Last)
 }
 
-// rowOf makes the rows, and gives the one in which a part stands. Rows of prefixes are made as they come.
+// rowOf makes the rows, and returns a function that finds the row of a part. That function makes rows of
+// prefixes when their first part comes.
 func (r *Report) rowOf(banks []BankAccount, zone *time.Location) func(p ReportPart) *ReportRow {
 	add := func(key, en, vi string) { r.Rows = append(r.Rows, ReportRow{Key: key, Text: app.Text{EN: en, VI: vi}}) }
 	start := r.First.Start(zone)
@@ -234,7 +236,7 @@ func (r *Report) rowOf(banks []BankAccount, zone *time.Location) func(p ReportPa
 		return func(p ReportPart) *ReportRow {
 			key := strconv.FormatInt(p.BankAccountID, 10)
 			i := slices.IndexFunc(r.Rows, func(row ReportRow) bool { return row.Key == key })
-			if i < 0 { // it was linked meanwhile
+			if i < 0 { // the bank account was linked meanwhile
 				add(key, key, key)
 				i = len(r.Rows) - 1
 			}
@@ -281,8 +283,8 @@ func (r *Report) rowOn(d app.Day) *ReportRow {
 	return &r.Rows[i]
 }
 
-// addCash adds cash to the rows of its days, or makes a row of it where rows are no days. It removes rows that
-// have nothing and aren't of a time.
+// addCash adds cash to the rows of its days, or as a row of its own if the rows aren't days, weeks or months.
+// Then it also removes rows without money, except hours.
 func (r *Report) addCash(cash []Cash) {
 	all := ReportRow{Key: "cash", Text: cashText("")}
 	timed := slices.Contains([]Grouping{ByDay, ByWeek, ByMonth}, r.By)
@@ -306,11 +308,11 @@ func (r *Report) addCash(cash []Cash) {
 // ReportColumn is a column of numbers of a report.
 type ReportColumn struct {
 	Name  app.Text
-	Count bool // it counts transactions; else it is of money
+	Count bool // true: a number of transactions; false: VND
 	Of    func(s Sums) int64
 }
 
-// Columns are those that have anything to say.
+// Columns returns the columns that this report needs.
 func (r *Report) Columns() []ReportColumn {
 	list := []ReportColumn{
 		{app.Text{EN: "Money in", VI: "Tiền vào"}, false, func(s Sums) int64 { return s.In.Total }},
@@ -332,24 +334,24 @@ func (r *Report) Columns() []ReportColumn {
 	return list
 }
 
-// HasRefunds and HasCash tell whether there are any, also before.
+// HasRefunds and HasCash tell whether the report, or the time before, has refunds or cash.
 func (r *Report) HasRefunds() bool { return r.Total.Refunded != 0 || r.Before.Refunded != 0 }
 func (r *Report) HasCash() bool    { return r.Total.Cash != 0 || r.Before.Cash != 0 }
 
-// Titles are what stands above the rows.
+// Titles returns the titles above the rows.
 func (r *Report) Titles() []app.Text {
 	return []app.Text{{EN: "Report", VI: "Báo cáo"}, {EN: r.Shop, VI: r.Shop},
 		{EN: cmp.Or(r.Accounts, "All bank accounts"), VI: cmp.Or(r.Accounts, "Tất cả tài khoản")}, {EN: r.Name(), VI: r.Name()}}
 }
 
-// Sums are the rows below the others: the total, and the time before.
+// Sums returns the last rows: the total, and the sums of the time before.
 func (r *Report) Sums() []ReportRow {
 	before := r.ReportRequest.Before().Name()
 	return []ReportRow{{Text: app.Text{EN: "Total", VI: "Tổng cộng"}, Sums: r.Total},
 		{Text: app.Textf("Before: %s", "Kỳ trước: %s", before), Sums: r.Before}}
 }
 
-// Name is what a row of a report is made of.
+// Name names a grouping for people.
 func (g Grouping) Name() app.Text {
 	return map[Grouping]app.Text{ByDay: {EN: "Date", VI: "Ngày"}, ByWeek: {EN: "Week", VI: "Tuần"}, ByMonth: {EN: "Month", VI: "Tháng"},
 		ByAccount: {EN: "Bank account", VI: "Tài khoản ngân hàng"}, ByPrefix: {EN: "Payment code", VI: "Mã thanh toán"},

@@ -1,11 +1,10 @@
-// Package book keeps the books that the tax law asks of a household business: what of the
-// money in is revenue, the book of revenue, the book of the money at banks, and the closing
-// of both.
+// Package book keeps the books that the tax law asks of a household business: it decides which
+// money in is revenue, and has the book of revenue, the book of the money at banks, and the
+// closing of both.
 //
-// A book is computed whenever somebody asks for it, and never copied. What a closed book
-// says stays all the same: a closing knows its last day and the newest transaction of its
-// time, so a transaction that came later stands in a later book (period.go), and nothing
-// that a closed book depends on can be changed.
+// A book is computed at each request, and never stored. A closed book still doesn't change: a
+// closing has its last day and the newest transaction at its time, so a transaction that came
+// later is in a later book (closing.go), and no data of a closed book can be changed.
 package book
 
 import (
