@@ -339,7 +339,7 @@ func (t *balances) after(e Entry, text app.Text, late bool) app.Text {
 	said := func(format string, lang app.Lang) string {
 		return fmt.Sprintf(format, app.GroupDigits(e.Balance, lang), app.GroupDigits(t.balance, lang))
 	}
-	return app.Text{EN: text.EN + said(" [the bank told a balance of %s, by this book it is %s]", app.English),
+	return app.Text{EN: text.EN + said(" [the bank reported a balance of %s, by this book it is %s]", app.English),
 		VI: text.VI + said(" [ngân hàng báo số dư %s, theo sổ là %s]", app.Vietnamese)}
 }
 

@@ -135,7 +135,7 @@ func TestBookOfMoneyAtBanks(t *testing.T) {
 	s.want("with it", []string{" | - | ACB 1000 | - | -", " | - | Balance at the beginning | 1007 | -",
 		"BC1 | 11-05 | in | 100 | -",
 		"BC2 | 11-06 | out | - | 30", "FT07 | 11-07 | told | 3 | -",
-		"FT08 | 11-08 | told [the bank told a balance of 1,581, by this book it is 1,081] | 1 | -", "FT09 | 11-09 | told | 1 | -",
+		"FT08 | 11-08 | told [the bank reported a balance of 1,581, by this book it is 1,081] | 1 | -", "FT09 | 11-09 | told | 1 | -",
 		" | - | Total of the period | 105 | 30", " | - | Balance at the end | 1082 | -"}, s.lines(book.S2e, "2026-11", ""))
 	s.want("the month of the opening", []string{" | - | ACB 1000 | - | -", " | 10-01 | Balance at the beginning | 1000 | -"},
 		s.lines(book.S2e, "2026-10", "")[:2])
@@ -399,7 +399,7 @@ func TestBookWithinAReceivingNumber(t *testing.T) {
 	apptest.Must(t, err)
 	var amounts []int64
 	apptest.Must(t, b.Each(ctx, func(l book.Line) error {
-		if strings.Contains(l.Text.EN, "bank told") {
+		if strings.Contains(l.Text.EN, "bank reported") {
 			t.Errorf("it tells a balance: %s", l.Text.EN)
 		}
 		if l.In != nil {

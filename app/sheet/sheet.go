@@ -31,9 +31,9 @@ const (
 	CSV  Format = "csv"
 	XLSX Format = "xlsx"
 
-	// Semicolons is CSV with semicolons, which Excel cuts into columns where the
-	// comma is the decimal sign, as in Vietnam. A first line of "sep=," would do so
-	// too, but then Excel reads no UTF-8, and other programs take it for the header.
+	// Semicolons is CSV with semicolons: Excel cuts it into columns in countries where the
+	// comma is the decimal sign, such as Vietnam. A first line of "sep=," has the same effect,
+	// but then Excel doesn't read UTF-8, and other programs take that line for the header.
 	Semicolons Format = "csv-semicolon"
 )
 
@@ -62,19 +62,19 @@ type Writer[Row any] interface {
 	Close() error
 }
 
-// Extra are columns that only some shops need, and what stands above the transactions in XLSX.
+// Extra are columns that only some shops need, and the contents of the heading in XLSX.
 type Extra struct {
 	Receiving bool // the receiving number
 	Revenue   bool // whether money in is revenue
 
 	Shop     string    // its name
-	Accounts string    // which bank accounts; empty: all
+	Accounts string    // names of the bank accounts; empty: all
 	From, To time.Time // from From on, before To; a zero time is no bound
-	Filter   string    // what else was asked for
+	Filter   string    // the other filters, in words
 }
 
-// New begins a file with its header in lang; times are written in zone. XLSX has a heading, and the sums
-// in its last row; in CSV, which programs read, each row but the first is a transaction.
+// New begins a file with its header in lang; times are written in zone. XLSX has a heading, and a last row
+// with the sums. CSV is for programs: each row after the header is a transaction.
 func New(format Format, w io.Writer, lang app.Lang, zone *time.Location, extra Extra) (Writer[app.Transaction], error) {
 	layout := Layout{Lines: extra.lines(lang, zone), Columns: slices.Clone(columns), Lang: lang, Zone: zone}
 	if extra.Receiving {
@@ -107,11 +107,11 @@ func New(format Format, w io.Writer, lang app.Lang, zone *time.Location, extra E
 	return file, err
 }
 
-// lines are the heading.
+// lines returns the lines of the heading.
 func (e Extra) lines(lang app.Lang, zone *time.Location) []string {
 	accounts := cmp.Or(e.Accounts, app.Text{EN: "All bank accounts", VI: "Tất cả tài khoản"}.In(lang))
 	lines := []string{app.Text{EN: "Transactions", VI: "Giao dịch"}.In(lang), e.Shop, accounts}
-	bound := func(t time.Time, step time.Duration) string { // the day, where that is all that is said
+	bound := func(t time.Time, step time.Duration) string { // a day alone, if t is the start of a day
 		if t.Equal(app.DayOf(t, zone).Start(zone)) {
 			return t.Add(-step).In(zone).Format("02/01/2006")
 		}
@@ -129,9 +129,9 @@ func (e Extra) lines(lang app.Lang, zone *time.Location) []string {
 	return lines
 }
 
-// columns are those of every file of transactions. Package statement reads them by these names,
-// all but the first and the last four: in another database, an id is the id of another
-// transaction. "Date flagged" says yes where the date is the time of receipt.
+// columns are the columns of every file of transactions. Package statement reads them by these
+// names, except the first and the last four: in another database, an id belongs to another
+// transaction. "Date flagged" is yes if the date is the time of receipt.
 var columns = []Column{
 	{app.Text{EN: "baoco id", VI: "Mã baoco"}, 10},
 	{app.Text{EN: "Transaction date", VI: "Thời gian"}, 20},
@@ -152,7 +152,7 @@ const breaks = "\t\n\v\f\r\u0085\u2028\u2029"
 
 var withBlanks = regexp.MustCompile(`[ ]*[` + breaks + `][ ` + breaks + `]*`)
 
-// OneLine is a content as lists and files show it: line breaks and tabs are one blank.
+// OneLine returns a content in the form of lists and files: line breaks and tabs become one blank.
 func OneLine(content string) string {
 	if !strings.ContainsAny(content, breaks) {
 		return content
@@ -160,7 +160,7 @@ func OneLine(content string) string {
 	return withBlanks.ReplaceAllString(content, " ")
 }
 
-// cellsOf are the cells of a transaction; that of money in or that of money out is empty.
+// cellsOf returns the cells of a transaction. Either money in or money out is empty.
 func cellsOf(t app.Transaction, lang app.Lang) []Value {
 	in, out, at := Amount(t.Amount), Value{}, Time(t.Time)
 	if t.Type == app.Out {
