@@ -153,9 +153,9 @@ var unreachableTexts = map[delivery.ErrorClass]app.Text{
 
 const feedsAtOnce = 32
 
-// tellPayments begins to send the due messages about payments, and doesn't wait for them.
+// sendPayments begins to send the due messages about payments, and doesn't wait for them.
 // A channel sends one message at a time, so they stay in order; no channel waits for another.
-func (s *Scheduler) tellPayments(ctx context.Context, service *services.All) {
+func (s *Scheduler) sendPayments(ctx context.Context, service *services.All) {
 	channels, err := service.Alerts.PaymentChannels(ctx, time.Now())
 	s.logFault(ctx, "tell payments", err)
 	for _, c := range channels {
@@ -163,7 +163,7 @@ func (s *Scheduler) tellPayments(ctx context.Context, service *services.All) {
 			var result alert.Alerted
 			attempted := false
 			err := app.Protected(func() error {
-				result, attempted = service.Alerts.TellPayments(s.ctx, c, time.Now())
+				result, attempted = service.Alerts.SendPayments(s.ctx, c, time.Now())
 				return nil
 			})
 			if err != nil {

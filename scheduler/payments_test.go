@@ -343,7 +343,7 @@ func TestFeedChangesDuringALook(t *testing.T) {
 			}
 			now := time.Now()
 			for range 3 { // looks, of which the first one meets the change
-				if alerted, _ := service.Alerts.TellPayments(t.Context(), channel, now); alerted.Err != nil {
+				if alerted, _ := service.Alerts.SendPayments(t.Context(), channel, now); alerted.Err != nil {
 					t.Fatal(alerted.Err)
 				}
 				now = now.Add(time.Minute)

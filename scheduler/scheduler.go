@@ -167,7 +167,7 @@ func (s *Scheduler) addJobs(service *services.All, o Options) (err error) {
 		s.alert(ctx, service, o.Installation)
 		s.pushAttention(ctx, service, o.Installation)
 	})
-	add("payments", feedInterval, func(ctx context.Context) { s.tellPayments(ctx, service) })
+	add("payments", feedInterval, func(ctx context.Context) { s.sendPayments(ctx, service) })
 	add("push", feedInterval, func(ctx context.Context) { s.push(ctx, service) })
 	add("streams", streamLook, func(ctx context.Context) { s.beginStreams(ctx, service, delivery.UserAgent(o.Installation.Version)) })
 	add("prune", pruneInterval, func(ctx context.Context) { s.prune(ctx, service, o.Keep) })

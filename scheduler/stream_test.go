@@ -762,8 +762,8 @@ func TestStreamMovedAtOnce(t *testing.T) {
 			time.Sleep(time.Minute)
 			synctest.Wait()
 			u, err := s.Services.Inbound.Undoable(ctx, 1, im.ID(), time.Now())
-			if err != nil || u.ToldCount != 2 {
-				t.Errorf("%s: %d of 2 count as told, %v", name, u.ToldCount, err)
+			if err != nil || u.NotifiedCount != 2 {
+				t.Errorf("%s: %d of 2 count as told, %v", name, u.NotifiedCount, err)
 			}
 			s.close(t)
 		})

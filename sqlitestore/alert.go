@@ -62,7 +62,7 @@ func (s *Store) scanAlertChannel(row scanner) (alert.Channel, error) {
 	f := &c.Feed
 	err := row.Scan(&c.ID, &c.AccountID, &c.Medium, &sealed, &c.Version, secondsInto(&c.SetAt), millisInto(&c.SentAt), &c.Failures,
 		&c.Problem.EN, &c.Problem.VI, millisInto(&c.RetryAt), &c.ReportTime, &c.ReportedDay, &c.ReportedMonth, &f.On, &f.BankAccountID, &f.Type,
-		&f.Least, &f.Content, &f.ToldTo, millisInto(&f.SentAt), &f.Failures, &f.Problem.EN, &f.Problem.VI, millisInto(&f.RetryAt))
+		&f.Least, &f.Content, &f.SentThrough, millisInto(&f.SentAt), &f.Failures, &f.Problem.EN, &f.Problem.VI, millisInto(&f.RetryAt))
 	if err != nil {
 		return c, err
 	}
@@ -242,14 +242,14 @@ const fromFeedPayments = ` FROM transactions t NOT INDEXED JOIN bank_accounts b 
 	AND (?4 = 0 OR t.bank_account_id = ?4) AND (?5 = '' OR t.type = ?5) AND t.amount >= ?6
 	AND t.channel <> ?7 AND b.status <> ?8 AND t.occurred_at >= t.created_at - ?9 AND ` + feedAsRead + ` ORDER BY t.id LIMIT ?10`
 
-func (s *Store) PaymentsToTell(ctx context.Context, c alert.Channel) ([]app.Transaction, int64, error) {
+func (s *Store) PaymentsToSend(ctx context.Context, c alert.Channel) ([]app.Transaction, int64, error) {
 	f := c.Feed
-	last, err := readOne[int64](ctx, s, lastInWindow, f.ToldTo, feedWindow)
+	last, err := readOne[int64](ctx, s, lastInWindow, f.SentThrough, feedWindow)
 	if err != nil || last == 0 {
 		return nil, 0, err
 	}
 	args := []any{
-		f.ToldTo, last, c.AccountID, f.BankAccountID, string(f.Type), f.Least,
+		f.SentThrough, last, c.AccountID, f.BankAccountID, string(f.Type), f.Least,
 		string(app.ChannelFile), string(app.BankAccountInactive), int64(alert.FeedOldest.Seconds()), alert.FeedRead, c.ID, f.Content,
 	}
 	list, err := readAll(ctx, s, scanTransaction, `SELECT `+transactionColumns+fromFeedPayments, args...)
@@ -268,6 +268,6 @@ func (s *Store) SettlePaymentFeed(ctx context.Context, c alert.Channel, toldTo i
 	return s.write(ctx, func(tx *tx) error {
 		return tx.exec(`UPDATE payment_feeds SET told_to = ?, sent_ms = ?, failures = ?, problem_en = ?, problem_vi = ?, retry_ms = ?
 			WHERE channel_id = ? AND told_to = ?`,
-			f.ToldTo, unixMilliOrNull(f.SentAt), f.Failures, f.Problem.EN, f.Problem.VI, unixMilliOrNull(f.RetryAt), c.ID, toldTo)
+			f.SentThrough, unixMilliOrNull(f.SentAt), f.Failures, f.Problem.EN, f.Problem.VI, unixMilliOrNull(f.RetryAt), c.ID, toldTo)
 	})
 }

@@ -50,7 +50,7 @@ var (
 		"InboundBodies", "InboundSources", "KnownEvents",
 		"PolledSources", "Transactions", "Unindexed", "TransactionsAfter", "WebhookSecrets", "WebhookHealth", "RecentAttempts", "Pending",
 		"DeliveryFacts", "DeliveriesOf",
-		"FailedDeliveries", "AlertConditions", "PaymentsToTell", "PaymentsToPush",
+		"FailedDeliveries", "AlertConditions", "PaymentsToSend", "PaymentsToPush",
 		"QueueStatus", "NewestTime", "AnswerTimes", "OldestDue", "WriterBeat",
 		"UnmatchedTransactions", "PaymentCandidates", "PossibleTransfers", "Entries", "EntrySums", "ReportParts",
 		"RequestsAsking", "AnyReference", "AskedMatches", "MatchedByHand",

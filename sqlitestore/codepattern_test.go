@@ -164,8 +164,8 @@ func TestLimitedToCodes(t *testing.T) {
 	}
 	// An import is taken back but for what the stream sends.
 	id, _ := h.imports("a.csv", false, []inbound.Incoming{h.paid("1000", "DH001299"), h.paid("1000", "none"), h.paid("1000", "DH00129")})
-	if u, err := h.service.Inbound.Undoable(ctx, 1, id, h.now); err != nil || u.ToldCount != 1 {
-		t.Errorf("%d of the import count as sent, want 1; %v", u.ToldCount, err)
+	if u, err := h.service.Inbound.Undoable(ctx, 1, id, h.now); err != nil || u.NotifiedCount != 1 {
+		t.Errorf("%d of the import count as sent, want 1; %v", u.NotifiedCount, err)
 	}
 }
 

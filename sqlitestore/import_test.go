@@ -80,7 +80,7 @@ func TestUndoImport(t *testing.T) {
 	must(t, err)
 	u, err := h.service.Inbound.Undoable(ctx, 1, id, h.now)
 	must(t, err)
-	if u.In.Count+u.Out.Count != 700 || u.Out.Count != 234 || u.ToldCount+u.NamedCount != 0 || u.File.In != u.In || u.File.Out != u.Out ||
+	if u.In.Count+u.Out.Count != 700 || u.Out.Count != 234 || u.NotifiedCount+u.NamedCount != 0 || u.File.In != u.In || u.File.Out != u.Out ||
 		!u.First.Equal(h.now.Add(-96*time.Hour).Truncate(time.Second)) || !u.Last.Equal(h.now.Truncate(time.Second)) {
 		t.Errorf("%+v", u)
 	}
@@ -143,7 +143,7 @@ func TestUndoLeavesWhatIsKnown(t *testing.T) {
 	stays := func(file int64, goes, told, named int64) {
 		t.Helper()
 		u, err := h.service.Inbound.Undoable(ctx, 1, file, h.now)
-		if err != nil || u.In.Count+u.Out.Count != goes || u.ToldCount != told || u.NamedCount != named || int64(len(u.Told)) != told ||
+		if err != nil || u.In.Count+u.Out.Count != goes || u.NotifiedCount != told || u.NamedCount != named || int64(len(u.Notified)) != told ||
 			int64(len(u.Named)) != named {
 			t.Errorf("%+v, %v; want %d to go, %d told, %d named", u, err, goes, told, named)
 		}

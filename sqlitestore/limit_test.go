@@ -227,7 +227,7 @@ var unlimitedReads = []string{
 	// About whole books, not about a bank account of them.
 	"Closings", "Heading",
 	// About alerts, the file and the machine.
-	"AlertPreferences", "AlertChannels", "AlertMessages", "AlertConditions", "PaymentsToTell", "Phones", "PaymentsToPush",
+	"AlertPreferences", "AlertChannels", "AlertMessages", "AlertConditions", "PaymentsToSend", "Phones", "PaymentsToPush",
 	"StorageStatus", "BackupStatus", "GuideHidden",
 	"Prunable", "Reclaimable", "Unindexed", "WriterBeat", "Beat",
 }

@@ -224,7 +224,7 @@ func (r *recorder) match(b app.BankAccount, t app.Transaction, codes app.CodeRea
 			slices.Reverse(last)
 			return last, err
 		},
-		GoesOn: func(reference string) (bool, error) {
+		HasLonger: func(reference string) (bool, error) {
 			return scanOne[bool](r.tx.queryRow(`SELECT EXISTS (SELECT 1 FROM payment_requests INDEXED BY payment_requests_reference_key
 				WHERE account_id = ?1 AND reference_key > ?2 AND reference_key < ?2 || '[' AND reference_key <> '')`, t.AccountID, reference))
 		},

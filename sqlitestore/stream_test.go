@@ -37,7 +37,7 @@ func TestUndoImportOfStreamed(t *testing.T) {
 	told := func(id int64) int64 {
 		u, err := h.service.Inbound.Undoable(ctx, 1, id, h.now)
 		must(t, err)
-		return u.ToldCount
+		return u.NotifiedCount
 	}
 	if n := told(1); n != 0 {
 		t.Errorf("%d from before the stream count as told", n)

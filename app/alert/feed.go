@@ -14,7 +14,7 @@ import (
 // A channel can tell of every payment, where somebody switched that on. The walk:
 //
 //	every second scheduler → Service.PaymentChannels → for each that may send now:
-//	Service.TellPayments: the payments after the last that was told → one message of
+//	Service.SendPayments: the payments after the last that was told → one message of
 //	as many as fit → Config.Alert sends it → settled in one commit
 //
 // A feed knows the id up to which payments are told, in the file: what comes while
@@ -31,7 +31,7 @@ type PaymentFeed struct {
 	Least         int64         // smallest amount; 0: any
 	Content       bool          // messages hold the content
 
-	ToldTo int64 // id of the last transaction that was told, or that isn't told
+	SentThrough int64 // id of the last transaction that was told, or that isn't told
 	Sending
 }
 
@@ -99,11 +99,11 @@ func (s *Service) PaymentChannels(ctx context.Context, now time.Time) ([]Channel
 
 func (f PaymentFeed) waits(now time.Time) bool { return f.Sending.waits(feedPause, time.Hour, now) }
 
-// TellPayments sends one message of the payments that a channel is to tell next.
+// SendPayments sends one message of the payments that a channel is to tell next.
 // told is true where there were any, or an error on the way to them. One call at a
 // time is made for a channel. It reads the channel anew: c may be from before the
 // last call.
-func (s *Service) TellPayments(ctx context.Context, c Channel, now time.Time) (_ Alerted, told bool) {
+func (s *Service) SendPayments(ctx context.Context, c Channel, now time.Time) (_ Alerted, told bool) {
 	c, err := s.AlertChannel(ctx, c.AccountID, c.Medium)
 	if app.CodeOf(err) == app.CodeNotFound || err == nil && (!c.Feed.On || c.SettingsLost || c.Feed.waits(now)) {
 		return Alerted{}, false
@@ -112,14 +112,14 @@ func (s *Service) TellPayments(ctx context.Context, c Channel, now time.Time) (_
 		return Alerted{c, err, false}, true
 	}
 	before := c.Feed
-	payments, passed, err := s.store.PaymentsToTell(ctx, c)
+	payments, passed, err := s.store.PaymentsToSend(ctx, c)
 	if err != nil {
 		return Alerted{c, err, false}, true
 	}
 	if len(payments) == 0 {
-		if passed > before.ToldTo {
-			c.Feed.ToldTo = passed
-			err = s.store.SettlePaymentFeed(ctx, c, before.ToldTo)
+		if passed > before.SentThrough {
+			c.Feed.SentThrough = passed
+			err = s.store.SettlePaymentFeed(ctx, c, before.SentThrough)
 		}
 		return Alerted{c, err, false}, err != nil
 	}
@@ -139,7 +139,7 @@ func (s *Service) TellPayments(ctx context.Context, c Channel, now time.Time) (_
 	}
 	message.settle(err)
 	changed := c.Feed.attempted(message, payments[n-1].ID, err, now)
-	if settled := s.store.SettlePaymentFeed(context.WithoutCancel(ctx), c, before.ToldTo); settled != nil {
+	if settled := s.store.SettlePaymentFeed(context.WithoutCancel(ctx), c, before.SentThrough); settled != nil {
 		err = settled
 	}
 	return Alerted{c, err, changed}, true
@@ -150,7 +150,7 @@ func (s *Service) TellPayments(ctx context.Context, c Channel, now time.Time) (_
 func (f *PaymentFeed) attempted(m Message, last int64, err error, now time.Time) bool {
 	f.SentAt = now
 	if m.Sent {
-		f.ToldTo = last
+		f.SentThrough = last
 	}
 	return f.Sending.attempted(m, feedRetries, err, now)
 }

@@ -47,7 +47,7 @@ func TestPaymentFeedWaits(t *testing.T) {
 		if len(channels) != 1 {
 			t.Fatalf("%d channels may send", len(channels))
 		}
-		if _, told := w.Services.Alerts.TellPayments(ctx, channels[0], now); !told {
+		if _, told := w.Services.Alerts.SendPayments(ctx, channels[0], now); !told {
 			t.Fatal("nothing was told")
 		}
 	}

@@ -52,12 +52,12 @@ type Store interface {
 	// SetPaymentFeed keeps what the feed of a channel tells, or that it is off. A feed
 	// that was off begins after the transactions that there are.
 	SetPaymentFeed(ctx context.Context, channelID int64, f PaymentFeed) error
-	// PaymentsToTell lists the first FeedRead payments after c.Feed.ToldTo that c.Feed
+	// PaymentsToSend lists the first FeedRead payments after c.Feed.SentThrough that c.Feed
 	// tells of, by id. Where there are none, those up to passed are not told later
 	// either: somebody may change the feed, or switch a bank account on. Of a feed that
 	// was switched off, switched on or changed since c was read it lists none, and
 	// passed is 0.
-	PaymentsToTell(ctx context.Context, c Channel) (list []app.Transaction, passed int64, _ error)
+	PaymentsToSend(ctx context.Context, c Channel) (list []app.Transaction, passed int64, _ error)
 	// SettlePaymentFeed keeps how far c.Feed has got since toldTo. It does nothing
 	// where the feed was switched off or on meanwhile.
 	SettlePaymentFeed(ctx context.Context, c Channel, toldTo int64) error

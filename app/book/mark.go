@@ -143,8 +143,8 @@ const (
 	mostTransfers  = 50
 )
 
-// PossibleTransfers lists the money in of a period that is revenue until somebody says that it
-// is a transfer between own bank accounts.
+// PossibleTransfers lists money in that counts as revenue and may be a transfer between own bank
+// accounts: the same amount went out of another one in the period.
 func (s *Service) PossibleTransfers(ctx context.Context, accountID int64, p Period) ([]PossibleTransfer, error) {
 	from, to := p.First.Start(s.zone), (p.Last + 1).Start(s.zone)
 	return s.store.PossibleTransfers(ctx, accountID, TransferSearch{from, to, transferWindow, mostTransfers})

@@ -520,7 +520,7 @@ func TestImportUndo(t *testing.T) {
 	}
 	w.run(0, "webhook", "create", "--name", "shop", "--url", "https://shop.example.vn/", "--type", "IN")
 	again := w.imports(importCounts{Rows: 4, Recorded: 4, Deliveries: 2}, path, "--notify")
-	if v := undo(*again.ImportID); v.ToldCount != 2 || len(v.Told) != 2 || v.OutCount != 2 || v.InCount != 0 {
+	if v := undo(*again.ImportID); v.NotifiedCount != 2 || len(v.Told) != 2 || v.OutCount != 2 || v.InCount != 0 {
 		t.Errorf("%+v", v)
 	}
 	if list := w.transactions(); len(list) != 2 {

@@ -155,17 +155,17 @@ type ImportedFile struct {
 
 // Undoing is what the undoing of an import removes and keeps.
 type Undoing struct {
-	File        ImportedFile
-	app.Flow              // what is removed
-	First, Last time.Time // times of the removed transactions
-	Told        []int64   // transactions that stay because of deliveries to a shop
-	Named       []int64   // transactions that stay because a provider or a person named them too
-	ToldCount   int64     // Told and Named hold the first hundred
-	NamedCount  int64
-	ClosedCount int64 // how many stay because they are in a closed book
+	File          ImportedFile
+	app.Flow                // what is removed
+	First, Last   time.Time // times of the removed transactions
+	Notified      []int64   // transactions that stay because of deliveries to a shop
+	Named         []int64   // transactions that stay because a provider or a person named them too
+	NotifiedCount int64     // Notified and Named hold the first hundred
+	NamedCount    int64
+	ClosedCount   int64 // how many stay because they are in a closed book
 }
 
-// listedKept is how many ids Told and Named list at most.
+// listedKept is how many ids Notified and Named list at most.
 const listedKept = 100
 
 // Count adds a transaction of the import to the side where it belongs.
@@ -175,8 +175,8 @@ func (u *Undoing) Count(t app.Transaction, told, named, closed bool) {
 		u.ClosedCount++
 		return
 	case told:
-		if u.ToldCount++; len(u.Told) < listedKept {
-			u.Told = append(u.Told, t.ID)
+		if u.NotifiedCount++; len(u.Notified) < listedKept {
+			u.Notified = append(u.Notified, t.ID)
 		}
 		return
 	case named:

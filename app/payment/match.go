@@ -22,9 +22,9 @@ type Finder struct {
 	// ByReference returns requests with one of these references, in the normal form of
 	// package paymentcode: at most MaxCandidates, by id.
 	ByReference func(references []string) ([]Request, error)
-	// GoesOn tells whether a request has a longer reference that begins with this one, in
+	// HasLonger tells whether a request has a longer reference that begins with this one, in
 	// the normal form of package paymentcode.
-	GoesOn func(reference string) (bool, error)
+	HasLonger func(reference string) (bool, error)
 	// ByAmount returns at most two requests whose present or first asked amount is this one, to
 	// a bank account. It leaves out requests that ended before after.
 	ByAmount func(bankAccountID, amount int64, after time.Time) ([]Request, error)
@@ -119,7 +119,7 @@ func namedBy(t app.Transaction, references paymentcode.Named, f Finder) (r Reque
 	if !slices.Contains(references.IfExact, key) || !isOpenFor(r, t) || !asksFor(r, t) {
 		return Request{}, true, nil
 	}
-	longer, err := f.GoesOn(key)
+	longer, err := f.HasLonger(key)
 	if err != nil || longer {
 		return Request{}, true, err
 	}

@@ -29,9 +29,9 @@ type bankCard struct {
 // reportedBalance is a balance that a provider reported, and how far it can be relied on.
 type reportedBalance struct {
 	app.Balance
-	Teller   string // name of the provider
-	DateOnly bool   // only its day is known
-	Outdated bool   // there are newer transactions, which came without a balance
+	ReportedBy string // name of the provider
+	DateOnly   bool   // only its day is known
+	Outdated   bool   // there are newer transactions, which came without a balance
 }
 
 // period is the money in and out of a named period.
@@ -104,7 +104,7 @@ func (s *Server) reportedBalance(v *visit, b *app.Balance) *reportedBalance {
 		return nil
 	}
 	kind, _ := s.Services.Inbound.ProviderKind(b.Provider)
-	return &reportedBalance{Balance: *b, Teller: kind.Name, DateOnly: b.At.Equal(app.DayOf(b.At, v.zone).Start(v.zone))}
+	return &reportedBalance{Balance: *b, ReportedBy: kind.Name, DateOnly: b.At.Equal(app.DayOf(b.At, v.zone).Start(v.zone))}
 }
 
 // setBankLook sets the nickname and the colour of a bank account.

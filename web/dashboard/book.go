@@ -38,12 +38,12 @@ type bookData struct {
 
 type cashForm struct{ Day, Amount, Note string }
 
-// openingRow is a bank account with the form of its opening balance. Told is the last balance
+// openingRow is a bank account with the form of its opening balance. Reported is the last balance
 // that a provider reported before the period; nil: none was reported.
 type openingRow struct {
 	book.BankAccount
 	Day, Amount string
-	Told        *reportedBalance
+	Reported    *reportedBalance
 }
 
 // requestedBook reads which book the address names.
@@ -114,7 +114,7 @@ func (s *Server) readOpenings(v *visit, d *bookData) error {
 	for _, b := range list {
 		row := openingRow{BankAccount: b, Day: d.Period.First.String()}
 		if balance, has := told[b.ID]; has {
-			row.Told, row.Amount = s.reportedBalance(v, &balance), app.GroupDigits(balance.Amount, v.Lang)
+			row.Reported, row.Amount = s.reportedBalance(v, &balance), app.GroupDigits(balance.Amount, v.Lang)
 		}
 		if b.HasOpening {
 			row.Day, row.Amount = b.OpenedOn.String(), app.GroupDigits(b.Opening, v.Lang)

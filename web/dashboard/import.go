@@ -232,9 +232,9 @@ func (s *Server) importUndo(v *visit, u inbound.Undoing) confirmation {
 		texts = append(texts,
 			v.T("Dated ", "Ngày giao dịch từ ")+v.Date(app.DayOf(u.First, v.zone))+v.T(" to ", " đến ")+v.Date(app.DayOf(u.Last, v.zone))+".")
 	}
-	if u.ToldCount > 0 {
+	if u.NotifiedCount > 0 {
 		texts = append(texts, v.T("They stay because your shop was notified, or may be: ",
-			"Giữ lại vì đã hoặc đang báo cho cửa hàng: ")+v.kept(u.Told, u.ToldCount)+".")
+			"Giữ lại vì đã hoặc đang báo cho cửa hàng: ")+v.kept(u.Notified, u.NotifiedCount)+".")
 	}
 	if u.NamedCount > 0 {
 		texts = append(texts, v.T("They stay because a provider, a person or another file reported them too: ",
@@ -251,7 +251,7 @@ func (s *Server) importUndo(v *visit, u inbound.Undoing) confirmation {
 		do:    func() error { return s.Services.Inbound.UndoImport(v.Context(), v.account.ID, u.File.ID, v.now) },
 		done: app.Textf("Import of “%s”: transactions removed: %d, kept: %d.",
 			"Hoàn tác nhập tệp “%s”: đã xoá %d giao dịch, giữ lại %d giao dịch.",
-			u.File.File, u.In.Count+u.Out.Count, u.ToldCount+u.NamedCount+u.ClosedCount),
+			u.File.File, u.In.Count+u.Out.Count, u.NotifiedCount+u.NamedCount+u.ClosedCount),
 	}
 }
 
