@@ -48,20 +48,20 @@ func listImports(c *cli.Context, s *session.Session) error {
 
 // undoneJSON is the result of an undo, also of a dry run.
 type undoneJSON struct {
-	ImportID   int64    `json:"import_id"`
-	File       string   `json:"file"`
-	DryRun     bool     `json:"dry_run"`
-	InCount    int64    `json:"in_count"`
-	InAmount   int64    `json:"in_amount"`
-	OutCount   int64    `json:"out_count"`
-	OutAmount  int64    `json:"out_amount"`
-	From       *string  `json:"from"` // date of the first removed transaction
-	To         *string  `json:"to"`
-	Told       []string `json:"told"` // transactions that stay: a shop was notified of them, or may be
-	NotifiedCount  int64    `json:"told_count"`
-	Named      []string `json:"named"` // transactions that stay: a provider, a person or another file has them too
-	NamedCount int64    `json:"named_count"`
-	Closed     int64    `json:"closed_count,omitempty"` // transactions that stay: they are in a closed book
+	ImportID      int64    `json:"import_id"`
+	File          string   `json:"file"`
+	DryRun        bool     `json:"dry_run"`
+	InCount       int64    `json:"in_count"`
+	InAmount      int64    `json:"in_amount"`
+	OutCount      int64    `json:"out_count"`
+	OutAmount     int64    `json:"out_amount"`
+	From          *string  `json:"from"` // date of the first removed transaction
+	To            *string  `json:"to"`
+	Told          []string `json:"told"` // transactions that stay: a shop was notified of them, or may be
+	NotifiedCount int64    `json:"told_count"`
+	Named         []string `json:"named"` // transactions that stay: a provider, a person or another file has them too
+	NamedCount    int64    `json:"named_count"`
+	Closed        int64    `json:"closed_count,omitempty"` // transactions that stay: they are in a closed book
 }
 
 // undoImport undoes an import. It first shows what will be removed; with --dry-run it does
