@@ -180,7 +180,7 @@ func (f Flow) Both() Amounts { return Amounts{f.In.Count + f.Out.Count, f.In.Tot
 // and OUT together, of today, of this week (from Monday) and of this month.
 type BankAccountSummary struct {
 	BankAccount
-	Balance            *Balance // nil: no provider told one
+	Balance            *Balance // nil: no provider reported one
 	All                Amounts
 	Today, Week, Month Flow
 }

@@ -20,7 +20,7 @@ type DayBook struct {
 type BankAccountDay struct {
 	BankAccount
 	Flow
-	Opening, Closing *Balance // last told before the day, and on it; nil: none was
+	Opening, Closing *Balance // last reported before the day, and on it; nil: none was
 }
 
 // HourFlow is one hour of the clock in a DayBook.
@@ -84,10 +84,10 @@ func (s *Service) bankAccountDays(ctx context.Context, accountID int64, day Day)
 	}
 	closing, err := s.Balances(ctx, accountID, day)
 	for i := range list {
-		if b, told := opening[list[i].ID]; told {
+		if b, known := opening[list[i].ID]; known {
 			list[i].Opening = &b
 		}
-		if b, told := closing[list[i].ID]; told && DayOf(b.At, s.zone) == day {
+		if b, known := closing[list[i].ID]; known && DayOf(b.At, s.zone) == day {
 			list[i].Closing = &b
 		}
 	}

@@ -137,7 +137,7 @@ func txAlertChannel(tx *tx, accountID int64, medium alert.Medium) int64 {
 // AlertConditions are in the order in which they were kept.
 func (s *Store) AlertConditions(ctx context.Context, channelID int64) ([]alert.Condition, error) {
 	return readAll(ctx, s, func(row scanner) (c alert.Condition, err error) {
-		return c, row.Scan(&c.Key, &c.Kind, &c.Name.EN, &c.Name.VI, millisInto(&c.BeganAt), millisInto(&c.ToldAt), millisInto(&c.GoneAt))
+		return c, row.Scan(&c.Key, &c.Kind, &c.Name.EN, &c.Name.VI, millisInto(&c.BeganAt), millisInto(&c.SentAt), millisInto(&c.GoneAt))
 	}, `SELECT key, kind, name_en, name_vi, began_ms, told_ms, gone_ms FROM alert_conditions WHERE channel_id = ? ORDER BY id`, channelID)
 }
 
@@ -151,7 +151,7 @@ func (s *Store) SettleAlert(ctx context.Context, o alert.Outcome) error {
 		for _, condition := range o.Conditions {
 			tx.exec(`INSERT INTO alert_conditions (channel_id, key, kind, name_en, name_vi, began_ms, told_ms, gone_ms)
 				VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, c.ID, condition.Key, string(condition.Kind), condition.Name.EN, condition.Name.VI,
-				condition.BeganAt.UnixMilli(), unixMilliOrNull(condition.ToldAt), unixMilliOrNull(condition.GoneAt))
+				condition.BeganAt.UnixMilli(), unixMilliOrNull(condition.SentAt), unixMilliOrNull(condition.GoneAt))
 		}
 		if o.Message == nil {
 			return nil

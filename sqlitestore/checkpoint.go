@@ -19,7 +19,7 @@ const (
 )
 
 // The writer makes the checkpoints itself, after it has replied. SQLite's own
-// would come inside a COMMIT, and nobody would be told when one fails: neither
+// would come inside a COMMIT, and no caller would see when one fails: neither
 // that the log grows without end, nor that a sync of the database file failed,
 // after which Linux forgets what it should have written, the next sync succeeds
 // and the log is overwritten. After such an error nothing of the log may be

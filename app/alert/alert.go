@@ -156,11 +156,11 @@ func (s *Service) Alert(ctx context.Context, in upkeep.Installation, now time.Ti
 		running.Go(func() {
 			defer func() { <-slots }()
 			var result Alerted
-			var told bool
-			if err := app.Protected(func() error { result, told = s.alertChannel(ctx, c, in, now); return nil }); err != nil {
-				result, told = Alerted{Channel: c, Err: err}, true
+			var attempted bool
+			if err := app.Protected(func() error { result, attempted = s.alertChannel(ctx, c, in, now); return nil }); err != nil {
+				result, attempted = Alerted{Channel: c, Err: err}, true
 			}
-			if told {
+			if attempted {
 				mu.Lock()
 				defer mu.Unlock()
 				results = append(results, result)
@@ -171,9 +171,9 @@ func (s *Service) Alert(ctx context.Context, in upkeep.Installation, now time.Ti
 	return results, nil
 }
 
-// alertChannel serves one channel. told is true where there was news, or an
-// error on the way to it.
-func (s *Service) alertChannel(ctx context.Context, c Channel, in upkeep.Installation, now time.Time) (_ Alerted, told bool) {
+// alertChannel serves one channel. attempted is true if there was news, or an error
+// occurred before.
+func (s *Service) alertChannel(ctx context.Context, c Channel, in upkeep.Installation, now time.Time) (_ Alerted, attempted bool) {
 	news, err := s.alertNews(ctx, c, in, now)
 	if err != nil {
 		return Alerted{c, err, false}, true
@@ -207,7 +207,7 @@ func (s *Service) alertChannel(ctx context.Context, c Channel, in upkeep.Install
 	message.At, message.Tries = now, c.Failures+1
 	o.Message = &message
 	if message.settle(err); message.Sent {
-		o.Conditions = news.told(now)
+		o.Conditions = news.afterSending(now)
 		switch {
 		case reports && dayDue:
 			o.Channel.ReportedDay = day

@@ -91,7 +91,7 @@ const (
 	WorryingFailures = 3
 	// CountedUpTo is where counting ends: more needs no exact number.
 	CountedUpTo = 100
-	// planEndsSoon is how long before the end of a plan its owner is told.
+	// planEndsSoon is how long before the end of a plan its owner gets an alert.
 	planEndsSoon = 7 * 24 * time.Hour
 	// busyDays is on how many days in a row there must have been transactions
 	// before a day without a call is strange.

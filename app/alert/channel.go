@@ -154,7 +154,7 @@ func (c Channel) Destination() string {
 // SetAlertChannel sets up a channel in place of the one of the same medium. An
 // empty secret keeps the present one, but only for the same server: who may
 // change the host must not learn the secret that way. The new channel knows no
-// conditions, so that what lasts is told again: somebody else may be listening
+// conditions, so lasting ones are sent again: another person may read the channel
 // now.
 func (s *Service) SetAlertChannel(ctx context.Context, c Channel, now time.Time) (Channel, error) {
 	before, err := s.AlertChannel(ctx, c.AccountID, c.Medium)
@@ -181,7 +181,7 @@ var (
 	chatName = pattern.Lazy(`^(-?[0-9]{1,20}|@[A-Za-z][A-Za-z0-9_]{3,31})$`)
 )
 
-// TelegramChats lists the chats of which a bot was told in the last day, newest first. An
+// TelegramChats lists the chats that Telegram reported to a bot in the last day, newest first. An
 // empty token is that of the present channel, as SetAlertChannel says. The error is an
 // [*Error] where the owner can do something about it.
 func (s *Service) TelegramChats(ctx context.Context, accountID int64, t TelegramSettings) ([]TelegramChat, error) {

@@ -11,19 +11,19 @@ import (
 	"baoco/app/pattern"
 )
 
-// A channel can tell of every payment, where somebody switched that on. The walk:
+// A channel can report every payment, if somebody switched that on. The walk:
 //
 //	every second scheduler → Service.PaymentChannels → for each that may send now:
-//	Service.SendPayments: the payments after the last that was told → one message of
+//	Service.SendPayments: the payments after the last one that was sent → one message of
 //	as many as fit → Config.Alert sends it → settled in one commit
 //
-// A feed knows the id up to which payments are told, in the file: what comes while
-// the channel is down, or while no server runs, is told later and in order. A
-// message whose outcome was never known, because the server was killed or the answer
-// came too late, is sent again.
+// The file holds the id up to which a feed has sent its payments: payments that come while
+// the channel is down, or while no server runs, are sent later and in order. A message is
+// sent again if its result is unknown because the server was killed or the answer came
+// too late.
 
-// PaymentFeed is which payments a channel tells of, and how far it has got. It has no
-// part in the channel's alerts, which neither wait for it nor fail with it.
+// PaymentFeed says which payments a channel reports, and up to which it has. The channel's
+// alerts are separate: they neither wait for the feed nor fail with it.
 type PaymentFeed struct {
 	On            bool
 	BankAccountID int64         // 0: all
@@ -31,7 +31,7 @@ type PaymentFeed struct {
 	Least         int64         // smallest amount; 0: any
 	Content       bool          // messages hold the content
 
-	SentThrough int64 // id of the last transaction that was told, or that isn't told
+	SentThrough int64 // id of the last transaction that was sent or left out
 	Sending
 }
 
@@ -44,8 +44,8 @@ const (
 	feedLate = 15 * time.Minute
 	// FeedRead is how many payments are looked at for one message. More don't fit.
 	FeedRead = 150
-	// FeedOldest is how long before its recording a payment that is told may have
-	// happened. What is older was recorded to complete the books.
+	// FeedOldest is how long before its recording a payment that is sent may have
+	// happened. An older one was recorded to complete the books.
 	FeedOldest = 7 * 24 * time.Hour
 )
 
@@ -99,11 +99,10 @@ func (s *Service) PaymentChannels(ctx context.Context, now time.Time) ([]Channel
 
 func (f PaymentFeed) waits(now time.Time) bool { return f.Sending.waits(feedPause, time.Hour, now) }
 
-// SendPayments sends one message of the payments that a channel is to tell next.
-// told is true where there were any, or an error on the way to them. One call at a
-// time is made for a channel. It reads the channel anew: c may be from before the
-// last call.
-func (s *Service) SendPayments(ctx context.Context, c Channel, now time.Time) (_ Alerted, told bool) {
+// SendPayments sends one message of the next payments of a channel. attempted is true if
+// there were any, or an error occurred before. One call at a time is made for a channel.
+// It reads the channel again: c may be from before the last call.
+func (s *Service) SendPayments(ctx context.Context, c Channel, now time.Time) (_ Alerted, attempted bool) {
 	c, err := s.AlertChannel(ctx, c.AccountID, c.Medium)
 	if app.CodeOf(err) == app.CodeNotFound || err == nil && (!c.Feed.On || c.SettingsLost || c.Feed.waits(now)) {
 		return Alerted{}, false
@@ -225,7 +224,7 @@ func (w *paymentWriter) amount(t app.Transaction) string {
 
 func (w *paymentWriter) money(n int64) string { return app.GroupDigits(n, w.lang) + "\u00a0₫" }
 
-// shownContent is how many characters of a content are told.
+// shownContent is how many characters of a content a message has.
 const shownContent = 80
 
 var longNumber = pattern.Lazy(`[0-9]{9,}`)

@@ -33,11 +33,11 @@ type Condition struct {
 	Kind    AttentionKind
 	Name    app.Text
 	BeganAt time.Time
-	ToldAt  time.Time // when a message last named it; zero: never
+	SentAt  time.Time // when a message last named it; zero: never
 	GoneAt  time.Time // when it was first missing; zero: it lasts
 }
 
-// alertNews is what a channel is to be told at one time.
+// alertNews is what a channel must be sent at one time.
 type alertNews struct {
 	lang       app.Lang
 	conditions []Condition // all that the channel is to know then
@@ -73,9 +73,9 @@ func (s *Service) alertNews(ctx context.Context, c Channel, in upkeep.Installati
 }
 
 // compareAlerts compares the kept conditions of a channel with what is present
-// at now. What begins is told once; while something lasts, everything that
-// lasts is repeated together once a day, in one message. What is gone for
-// alertCalm is over; if it was never told, it is dropped silently. Conditions
+// at now. A condition that begins is sent once; while any lasts, all that
+// last are repeated once a day, in one message. A condition that is gone for
+// alertCalm is over; if it was never sent, it is dropped silently. Conditions
 // that the preferences mute are forgotten.
 func compareAlerts(kept []Condition, present []Attention, tells func(AttentionKind, string) bool, now time.Time) (n alertNews) {
 	known := map[string]Condition{}
@@ -92,18 +92,18 @@ func compareAlerts(kept []Condition, present []Attention, tells func(AttentionKi
 		}
 		c.GoneAt = time.Time{}
 		n.conditions = append(n.conditions, c)
-		if c.ToldAt.IsZero() {
+		if c.SentAt.IsZero() {
 			n.begun = append(n.begun, a)
 			continue
 		}
 		lasting = append(lasting, a)
-		remind = remind || now.Sub(c.ToldAt) >= alertReminder
+		remind = remind || now.Sub(c.SentAt) >= alertReminder
 	}
 	if remind {
 		n.lasting = lasting
 	}
 	for _, c := range kept {
-		if _, gone := known[c.Key]; !gone || c.ToldAt.IsZero() || !tells(c.Kind, c.Key) {
+		if _, gone := known[c.Key]; !gone || c.SentAt.IsZero() || !tells(c.Kind, c.Key) {
 			continue
 		}
 		if c.GoneAt.IsZero() || c.GoneAt.After(now) {
@@ -118,8 +118,8 @@ func compareAlerts(kept []Condition, present []Attention, tells func(AttentionKi
 	return n
 }
 
-// told is the conditions after the news went out at now.
-func (n alertNews) told(now time.Time) (after []Condition) {
+// afterSending returns the conditions after the news was sent at now.
+func (n alertNews) afterSending(now time.Time) (after []Condition) {
 	said := map[string]bool{}
 	for _, a := range slices.Concat(n.begun, n.lasting) {
 		said[a.Key] = true
@@ -133,7 +133,7 @@ func (n alertNews) told(now time.Time) (after []Condition) {
 			continue
 		}
 		if said[c.Key] {
-			c.ToldAt = now
+			c.SentAt = now
 		}
 		after = append(after, c)
 	}

@@ -10,7 +10,7 @@ import (
 	"baoco/app/webpush"
 )
 
-// Phone is a browser of a user that is told of payments, of what needs attention, or of
+// Phone is a browser of a user that gets messages about payments, about what needs attention, or
 // both, by Web Push. It ends with the user's sessions, and when its push service says that
 // it is gone.
 type Phone struct {

@@ -18,14 +18,14 @@ import (
 // Phones ring for payments and for what needs attention. The walk:
 //
 //	every second scheduler → Service.PaymentPushes: what was recorded since the last look →
-//	what each phone is yet to be told → one Push of all of it for each phone that may ring now;
+//	what each phone must still get → one Push of all of it for each phone that may ring now;
 //	every minute scheduler → Service.AttentionPushes: Attention → what began (message.go);
 //	then Service.SendPush → Config.Push sends it → it is done, or tried again
 //
-// What a phone is yet to be told of payments is in memory only. So a payment rings at most
+// The payments that a phone must still get are in memory only. So a payment rings at most
 // once: one that was recorded or being sent when the server was killed may not ring at all.
-// Payments are promised by webhooks and by the dashboard. Of what needs attention a phone
-// may be told twice, where the server was killed while it was told.
+// Only webhooks and the dashboard promise every payment. A message about what needs
+// attention may come twice, if the server was killed while it was sent.
 
 // Push is one message to a phone.
 type Push struct {
@@ -58,7 +58,7 @@ const (
 // last one it is given up.
 var pushRetries = []time.Duration{10 * time.Second, 30 * time.Second, time.Minute}
 
-// owed is the payments that a phone is yet to be told of.
+// owed is the payments that a phone must still get.
 type owed struct {
 	app.Amounts
 	last  app.Transaction
@@ -89,7 +89,7 @@ type ringKey struct {
 	attention bool
 }
 
-// pushes is what phones are yet to be told.
+// pushes holds the messages that phones must still get.
 type pushes struct {
 	mu       sync.Mutex
 	seen     int64 // id of the last transaction that was looked at
@@ -277,7 +277,7 @@ func (s *Service) attentionPush(ctx context.Context, p Phone, present []Attentio
 	news := compareAlerts(p.Conditions, present, tells, now)
 	items := append(news.begun, news.lasting...)
 	if len(items) == 0 {
-		if after := news.told(now); !slices.Equal(after, p.Conditions) {
+		if after := news.afterSending(now); !slices.Equal(after, p.Conditions) {
 			err = s.store.SettlePhone(ctx, p.ID, after)
 		}
 		return Push{}, err
@@ -294,7 +294,7 @@ func (s *Service) attentionPush(ctx context.Context, p Phone, present []Attentio
 	}
 	n.Body = strings.Join(names, "\n")
 	push, err := s.push(ctx, p, n, attentionLife)
-	push.Topic, push.conditions = n.Tag, news.told(now)
+	push.Topic, push.conditions = n.Tag, news.afterSending(now)
 	return push, err
 }
 

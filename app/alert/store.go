@@ -44,16 +44,16 @@ type Store interface {
 	// AlertConditions lists what a channel knows, in the order of its making;
 	// none for an unknown channel.
 	AlertConditions(ctx context.Context, channelID int64) ([]Condition, error)
-	// SettleAlert does nothing where the channel was set up anew or removed
+	// SettleAlert does nothing if the channel was set up again or removed
 	// meanwhile. A message that was tried before replaces the row of that time.
 	SettleAlert(ctx context.Context, o Outcome) error
 	// NoteAlertTest keeps a test. One that was sent ends the channel's failures.
 	NoteAlertTest(ctx context.Context, c Channel, m Message) error
-	// SetPaymentFeed keeps what the feed of a channel tells, or that it is off. A feed
+	// SetPaymentFeed keeps which payments the feed of a channel sends, or that it is off. A feed
 	// that was off begins after the transactions that there are.
 	SetPaymentFeed(ctx context.Context, channelID int64, f PaymentFeed) error
 	// PaymentsToSend lists the first FeedRead payments after c.Feed.SentThrough that c.Feed
-	// tells of, by id. Where there are none, those up to passed are not told later
+	// sends, by id. If there are none, those up to passed are not sent later
 	// either: somebody may change the feed, or switch a bank account on. Of a feed that
 	// was switched off, switched on or changed since c was read it lists none, and
 	// passed is 0.

@@ -169,12 +169,12 @@ type Undoing struct {
 const listedKept = 100
 
 // Count adds a transaction of the import to the side where it belongs.
-func (u *Undoing) Count(t app.Transaction, told, named, closed bool) {
+func (u *Undoing) Count(t app.Transaction, notified, named, closed bool) {
 	switch {
 	case closed:
 		u.ClosedCount++
 		return
-	case told:
+	case notified:
 		if u.NotifiedCount++; len(u.Notified) < listedKept {
 			u.Notified = append(u.Notified, t.ID)
 		}

@@ -103,10 +103,10 @@ func (a *All) ClockAtStart(ctx context.Context, now time.Time) (upkeep.ClockStep
 
 // Meter counts what the services do. Its methods return at once.
 type Meter interface {
-	// Recorded is told what became of the transactions that a source named, or a file or
+	// Recorded gets the results of the transactions that a source named, or a file or
 	// a person; then source is zero.
 	Recorded(source inbound.Source, r inbound.Recording)
-	// Attempted is told of an attempt of a delivery that was recorded.
+	// Attempted gets each attempt of a delivery that was recorded.
 	Attempted(r delivery.Result)
 }
 

@@ -15,8 +15,8 @@ type ClockStep struct {
 }
 
 const (
-	// ToldClockStep is how far the clock must have been set for a warning.
-	ToldClockStep = 2 * time.Minute
+	// LargeClockStep is how far the clock must have been set for a warning.
+	LargeClockStep = 2 * time.Minute
 	// clockStepTold is how long there is one.
 	clockStepTold = 15 * time.Minute
 )
@@ -49,11 +49,11 @@ func (s *Service) ClockAtStart(ctx context.Context, now time.Time) (c ClockStep,
 // NoteClockStep has the pages and alerts say for a while that the clock was set. It
 // reports whether the step is large enough for that.
 func (s *Service) NoteClockStep(c ClockStep) bool {
-	told := c.By.Abs() > ToldClockStep
-	if told {
+	large := c.By.Abs() > LargeClockStep
+	if large {
 		s.clockStep.Store(&c)
 	}
-	return told
+	return large
 }
 
 func (s *Service) clockWarning(now time.Time) (w Warning, set bool) {

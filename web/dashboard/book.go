@@ -109,11 +109,11 @@ func (s *Server) readOpenings(v *visit, d *bookData) error {
 	if err != nil {
 		return err
 	}
-	told, err := s.Services.Ledger.Balances(v.Context(), v.account.ID, d.Period.First-1)
+	reported, err := s.Services.Ledger.Balances(v.Context(), v.account.ID, d.Period.First-1)
 	d.Accounts = nil
 	for _, b := range list {
 		row := openingRow{BankAccount: b, Day: d.Period.First.String()}
-		if balance, has := told[b.ID]; has {
+		if balance, has := reported[b.ID]; has {
 			row.Reported, row.Amount = s.reportedBalance(v, &balance), app.GroupDigits(balance.Amount, v.Lang)
 		}
 		if b.HasOpening {
