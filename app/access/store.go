@@ -7,7 +7,7 @@ import (
 	"baoco/app"
 )
 
-// Records are what everybody may ask and change: no rule decides about it.
+// Records are the queries and changes that no rule decides.
 type Records interface {
 	// APIKeys lists the keys of an account by id, revoked ones included.
 	APIKeys(ctx context.Context, accountID int64) ([]APIKey, error)
@@ -55,8 +55,8 @@ type Records interface {
 	RemoveSession(ctx context.Context, token string) error
 }
 
-// Store remembers for [Service]. What [app.Records] and [app.Store] say of all stores holds
-// here too.
+// Store remembers for [Service]. The comments of [app.Records] and [app.Store] about all
+// stores hold here too.
 type Store interface {
 	Records
 

@@ -7,7 +7,7 @@ import (
 	"baoco/app"
 )
 
-// Records are what everybody may ask and change: no rule decides about it.
+// Records are the queries and changes that no rule decides.
 type Records interface {
 	// AlertPreferences gives Vietnamese and nothing muted where none were set.
 	AlertPreferences(ctx context.Context, accountID int64) (Preferences, error)
@@ -26,8 +26,8 @@ type Records interface {
 	RemovePhone(ctx context.Context, userID, id int64) error
 }
 
-// Store remembers for [Service]. What [app.Records] and [app.Store] say of all stores holds
-// here too.
+// Store remembers for [Service]. The comments of [app.Records] and [app.Store] about all
+// stores hold here too.
 type Store interface {
 	Records
 

@@ -10,7 +10,7 @@ import (
 	"baoco/app/target"
 )
 
-// Secrets are what is kept sealed of a stream.
+// Secrets are the secrets of a stream, which are stored encrypted.
 type Secrets struct {
 	Secret   string // signs messages
 	Password string // of the broker
@@ -46,7 +46,7 @@ func (w Work) message(name string, p delivery.Payload, userAgent string, now tim
 }
 
 // TestStream publishes one signed test message, even where the stream isn't active,
-// and returns what the broker said of it; zero: it has kept the message. The error is
+// and returns why the broker refused it; zero: it has kept the message. The error is
 // that of the storage.
 func (s *Service) TestStream(ctx context.Context, accountID, id int64, userAgent string, now time.Time) (problem app.Text, _ error) {
 	w, err := s.StreamWork(ctx, accountID, id)
@@ -72,13 +72,13 @@ func (s *Service) TestStream(ctx context.Context, accountID, id int64, userAgent
 	return Problem(err), nil
 }
 
-// OpenBroker gives what publishes the messages of a stream.
+// OpenBroker returns the publisher of a stream.
 func (s *Service) OpenBroker(w Work) Publisher { return s.config.OpenBroker(w.Broker()) }
 
-// maxProblem is how many characters of a broker's own words are kept.
+// maxProblem is how many characters of a broker's error are kept.
 const maxProblem = 300
 
-// Problem says for people why a broker didn't take messages; zero: it took them.
+// Problem explains to people why a broker didn't take messages; zero: it took them.
 func Problem(err error) app.Text {
 	var known *BrokerError
 	var blocked *target.BlockedAddressError
@@ -97,8 +97,8 @@ func Problem(err error) app.Text {
 	return app.Text{EN: "The broker can’t be reached: " + said, VI: "Không kết nối được máy chủ nhận luồng: " + said}
 }
 
-// Progress is what became of the sending of a stream since that was last
-// settled.
+// Progress is what a stream has sent since its position was last settled, and how
+// the last attempt ended.
 type Progress struct {
 	StreamID     int64
 	From, To     int64     // the position in the file, and the present one

@@ -11,7 +11,7 @@ import (
 // Config is what a Service works with.
 type Config struct {
 	Targets *target.Policy
-	// OpenBroker gives a publisher, which connects when it publishes.
+	// OpenBroker returns a publisher, which connects when it publishes.
 	OpenBroker func(b Broker) Publisher
 }
 

@@ -13,9 +13,9 @@ import (
 	"baoco/app/target"
 )
 
-// A stream carries transactions to a broker, for shops with many programs that want
-// them. The package comment has the walk. The position is in the file: a broker that
-// was away gets everything afterwards, in the order of the ids.
+// A stream sends transactions to a broker, for shops with several programs that read
+// them. app/doc.go has the walk. The position is in the file: a broker that was
+// unreachable gets everything later, in the order of the ids.
 
 // Stream is a topic of a broker that gets a message for each transaction, also for
 // those of bank accounts that are switched off and of imported files.
@@ -81,7 +81,7 @@ func (k BrokerKind) Name() string {
 	return "Kafka"
 }
 
-// Broker is where a stream goes, and what opens it.
+// Broker is the address of a broker, with the topic and the credentials.
 type Broker struct {
 	Kind     BrokerKind
 	TLS      bool
@@ -94,9 +94,8 @@ type Broker struct {
 // Publisher is a connection to a broker.
 type Publisher interface {
 	// Publish sends messages in their order, and returns how many of them, from the
-	// first on, the broker has kept. Where the error is not nil some of the others
-	// may be kept as well. It is a [*BrokerError] where somebody can do something
-	// about it.
+	// first on, the broker has kept. With an error it may have kept some of the rest
+	// too. The error is a [*BrokerError] if somebody can do something about it.
 	Publish(ctx context.Context, messages []Message) (kept int, err error)
 	Close()
 }
@@ -114,7 +113,7 @@ type Message struct {
 	Body        []byte
 }
 
-// BrokerCredentials are kept sealed.
+// BrokerCredentials are stored encrypted.
 type BrokerCredentials struct{ Username, Password string }
 
 // Create is a request to create a stream.
@@ -128,7 +127,7 @@ type Create struct {
 	Key              app.IdempotencyKey
 }
 
-// Update changes what is not nil.
+// Update changes the fields that aren't nil.
 type Update struct {
 	Name, URL, Topic *string
 	Credentials      *BrokerCredentials
@@ -168,8 +167,8 @@ func ParseBroker(raw string) (Broker, *app.Text) {
 }
 
 // PlainWarning recommends TLS, after a space, where a password travels unencrypted to the
-// brokers of a stream, and is else empty. password says that one was just given: a token
-// has no user name.
+// brokers of a stream; otherwise it is empty. password says that a password was just entered:
+// a token has no user name.
 func (s Stream) PlainWarning(password bool) app.Text {
 	if b, bad := ParseBroker(s.URL); bad != nil || b.TLS || !password && s.Username == "" {
 		return app.Text{}
@@ -269,8 +268,8 @@ func (s *Service) CheckStreamUpdate(before Stream, u Update) error {
 	return v.Err()
 }
 
-// CreateStream makes an active stream and gives its secret, which nobody sees again.
-// The secret is empty where in.Key was used before.
+// CreateStream makes an active stream and returns its secret, which nobody sees again.
+// The secret is empty if in.Key was used before.
 func (s *Service) CreateStream(ctx context.Context, accountID int64, in Create, now time.Time) (Stream, string, error) {
 	if err := s.CheckStream(in); err != nil {
 		return Stream{}, "", err
@@ -312,8 +311,8 @@ type SecretRotate struct {
 	Key    app.IdempotencyKey
 }
 
-// RotateStreamSecret makes a new secret, which signs from now on, and gives it this
-// once. Where key was used before nothing changes and the result is empty.
+// RotateStreamSecret makes a new secret, which signs from now on, and returns it this
+// once. If key was used before, nothing changes and the result is empty.
 func (s *Service) RotateStreamSecret(ctx context.Context, accountID, id int64, key app.IdempotencyKey, now time.Time) (string, error) {
 	secret := delivery.NewSecret()
 	changed, err := s.store.RotateStreamSecret(ctx, accountID, id, SecretRotate{secret, key}, now)

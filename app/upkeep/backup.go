@@ -7,7 +7,7 @@ import (
 	"baoco/app"
 )
 
-// Contents is what a person can recognise a database file by.
+// Contents helps a person to recognise a database file.
 type Contents struct {
 	Schema       int
 	Accounts     int64
@@ -23,7 +23,7 @@ type Backup struct {
 	Path    string // absolute
 	Size    int64  // in bytes
 	At      time.Time
-	WithKey bool // the key that opens its secrets stands beside it
+	WithKey bool // the key that opens its secrets is beside it
 }
 
 // BackupStatus is what the database knows about its backups.

@@ -4,7 +4,7 @@ import (
 	"baoco/app"
 )
 
-// CheckResult is what came of a check.
+// CheckResult is the result of a check.
 type CheckResult string
 
 // The results of a check.

@@ -17,7 +17,7 @@ type Pruned struct {
 	More                    bool // old rows are left
 }
 
-// Prune removes what is older than limits in steps, between which others can
+// Prune removes rows that are older than limits, in steps: between them others can
 // write.
 func (s *Service) Prune(ctx context.Context, limits PruneLimits, now time.Time) (Pruned, error) {
 	var sum Pruned
@@ -31,9 +31,9 @@ func (s *Service) Prune(ctx context.Context, limits PruneLimits, now time.Time) 
 	}
 }
 
-// Reclaim gives free space in the file back to the disk in steps, between which
-// others can write, and returns how many bytes. It ends when a step frees
-// nothing more: others may need space faster than Reclaim frees it.
+// Reclaim gives free space in the file back to the disk, in steps: between them others
+// can write. It returns how many bytes. It ends when a step frees nothing more: others
+// may need space faster than Reclaim frees it.
 func (s *Service) Reclaim(ctx context.Context) (int64, error) {
 	first, err := s.Reclaimable(ctx)
 	left := first

@@ -8,20 +8,20 @@ import (
 )
 
 // A replica is a copy of the file on another disk, which the program Litestream writes.
-// Where it lies and how it is reached is package replica's. Here is what the file holds
-// for it, and the rule by which a copy is good.
+// Package replica knows the place and how to reach it. This file has the beats in the
+// database, and the rule by which a copy is good.
 
 // BeatInterval is the time between two beats in a file that has a replica.
 const BeatInterval = time.Minute
 
 // Beat is a number and a time in the file. A server writes one every minute, so that a
-// copy shows how old it is also where no money came in.
+// copy shows its age even if no money came in.
 type Beat struct {
 	Sequence int64 // 0: there never was one
 	At       time.Time
 }
 
-// CopyFacts is what a file or its copy holds of money, up to one transaction.
+// CopyFacts are the sums of the money in a file or its copy, up to one transaction.
 type CopyFacts struct {
 	Beat         Beat
 	NewestID     int64 // of that transaction; 0: there is none
@@ -29,27 +29,27 @@ type CopyFacts struct {
 	In, Out      int64 // amounts of all accounts, modulo 2^64: they are compared, and never shown
 }
 
-// ReplicaCheck is what came of a look at the replica.
+// ReplicaCheck is the result of a look at the replica.
 type ReplicaCheck struct {
 	At           time.Time
 	Place        string
 	CheckedAt    time.Time     // when the copy was last restored and compared; zero: not yet
 	Took         time.Duration // of that check
-	Written      time.Time     // when a look last found that something new had come to the place
-	Behind       time.Duration // how old the oldest thing is that the copy lacks; 0: it lacks nothing
+	Written      time.Time     // when a look last found something new at the place
+	Behind       time.Duration // the age of the oldest transaction that isn't in the copy; 0: all are
 	Transactions int64         // in the copy
 	Problem      app.Text      // zero: the copy is good
 	Differs      bool          // the copy holds other money than the file
 }
 
-// AllCopied is an id beyond all others.
+// AllCopied is greater than every id.
 const AllCopied int64 = math.MaxInt64
 
-// StaleCopy is how old the oldest thing may be that a good copy lacks. Litestream carries
-// what is new every second.
+// StaleCopy is the greatest age of a transaction that isn't in a good copy yet. Litestream
+// copies every second.
 const StaleCopy = 10 * time.Second
 
-// RestartLitestream is what to do where nothing comes to the copy.
+// RestartLitestream is the advice if nothing new comes to the copy.
 var RestartLitestream = app.Text{
 	EN: "See whether Litestream runs: systemctl status baoco-litestream. After errors of the place, as when it was full, it waits longer " +
 		"and longer before it tries again: once the place has room, systemctl restart baoco-litestream.",
@@ -57,9 +57,9 @@ var RestartLitestream = app.Text{
 		"thưa: khi đã có chỗ trống, hãy chạy systemctl restart baoco-litestream.",
 }
 
-// CheckCopy compares a copy with the file. before is the file when the copy was begun
-// to be restored, same is the file up to the copy's newest transaction, and missing is
-// when the first transaction was recorded that the copy lacks; zero: none.
+// CheckCopy compares a copy with the file. before are the facts of the file when the
+// restore of the copy began, same those of the file up to the copy's newest transaction.
+// missing is when the first transaction was recorded that isn't in the copy; zero: none.
 func CheckCopy(before, same, held CopyFacts, missing, now time.Time) ReplicaCheck {
 	c := ReplicaCheck{At: now, Transactions: held.Transactions}
 	if held.Beat.Sequence < before.Beat.Sequence {
@@ -90,15 +90,15 @@ func CheckCopy(before, same, held CopyFacts, missing, now time.Time) ReplicaChec
 	return c
 }
 
-// checkLate is how late a look at the replica may come before that is a problem, beside
-// the time of a check.
+// checkLate is by how much a look at the replica may be late, in addition to the time of
+// a check.
 const checkLate = 150 * time.Second
 
 // SetReplicaCheck keeps the last look at the replica; nil: there is no replica.
 func (s *Service) SetReplicaCheck(c *ReplicaCheck) { s.replica.Store(c) }
 
-// ReplicaCheck is what the last look at the replica found, which says at now that nobody
-// has looked for too long. ok is false where there was none.
+// ReplicaCheck returns the result of the last look at the replica. If that is too long ago
+// at now, the result says so. ok is false if there was no look.
 func (s *Service) ReplicaCheck(now time.Time) (c ReplicaCheck, ok bool) {
 	last := s.replica.Load()
 	if last == nil {
@@ -111,7 +111,7 @@ func (s *Service) ReplicaCheck(now time.Time) (c ReplicaCheck, ok bool) {
 	return c, true
 }
 
-// replicaWarning says that the replica wouldn't save what is in the file.
+// replicaWarning warns if the replica couldn't replace the file.
 func (s *Service) replicaWarning(now time.Time) (w Warning, bad bool) {
 	c, _ := s.ReplicaCheck(now)
 	return Warning{Text: c.Problem, Name: WarningReplica, Grave: true}, c.Problem != app.Text{}

@@ -27,17 +27,17 @@ func NewService(store Store, zone *time.Location) *Service {
 	return &Service{Records: store, store: store, zone: zone}
 }
 
-// Attempts tells what is being attempted.
+// Attempts reports which deliveries are being attempted.
 type Attempts struct {
 	// InFlight lists the deliveries that are being attempted, by webhook. The list is
-	// empty for a webhook of which an attempt has just ended.
+	// empty for a webhook whose attempt has just ended.
 	InFlight func() map[int64][]int64
-	// Swept is when deliveries that are due were last looked for, which is twice a
+	// Swept is when the courier last looked for due deliveries, which it does twice a
 	// second.
 	Swept func() time.Time
 }
 
-// SetAttempts names what is being attempted.
+// SetAttempts sets where Service reads which deliveries are being attempted.
 func (s *Service) SetAttempts(a Attempts) { s.attempts.Store(&a) }
 
 // probe is the result of the last look at the storage.
@@ -74,9 +74,9 @@ func (s *Service) Ready(now time.Time) error {
 // file ends them with an error after five seconds, and a full disk at once.
 const hangsAfter = 30 * time.Second
 
-// Alive is nil as long as the writer commits and the courier sweeps, or fail and
-// say so. After another answer only a restart can help. That is why a full disk
-// is alive: it needs somebody who makes room.
+// Alive is nil as long as the writer commits and the courier sweeps, or report an
+// error. Otherwise only a restart can help. With a full disk the server is alive, since
+// it needs somebody who makes room, and no restart.
 func (s *Service) Alive(now time.Time) error {
 	c := s.attempts.Load()
 	switch {

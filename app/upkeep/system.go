@@ -13,7 +13,7 @@ import (
 	"baoco/app"
 )
 
-// Installation is how serve was started: settings that only its flags change.
+// Installation has the settings with which serve was started: only its flags change them.
 type Installation struct {
 	Version      string
 	StartedAt    time.Time
@@ -176,7 +176,7 @@ func attempting(c *Attempts) (n int, deliveries []int64, webhooks map[int64]bool
 	return n, deliveries, webhooks
 }
 
-// Figures are what a machine that watches over this one reads.
+// Figures are for a machine that monitors this one.
 type Figures struct {
 	StorageStatus
 	InFlight   int       // attempts
@@ -185,7 +185,7 @@ type Figures struct {
 	LastBackup time.Time // zero: there never was one
 }
 
-// Figures reads them. Their cost grows with the webhooks, not with what waits.
+// Figures reads them. Their cost grows with the number of webhooks, not with that of waiting deliveries.
 func (s *Service) Figures(ctx context.Context, now time.Time) (f Figures, err error) {
 	var deliveries []int64
 	var busy map[int64]bool
