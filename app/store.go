@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// Records are what everybody may ask and change: no rule decides about it, so [Service]
-// embeds them. What is said here holds for the records and the store of every room.
+// Records are the queries and changes that no rule decides, so [Service] embeds them. This
+// comment holds for the records and the store of every room.
 //
-// A method that takes accountID sees only what belongs to that account. An id
-// that names nothing in it is CodeNotFound, an id in a filter CodeValidation,
-// unless the method says otherwise. What the context's limit doesn't show belongs
-// to nobody ([SeeingOnly]). Amounts are in VND.
+// A method that takes accountID sees only the rows of that account. For an id that
+// isn't there the error is CodeNotFound, for such an id in a filter CodeValidation,
+// unless the method says otherwise. Rows that the context's limit hides aren't there
+// ([SeeingOnly]). Amounts are in VND.
 //
 // A method fails with an [*Error] where the caller is at fault, with
 // CodeUnavailable where storage fails and trying again may help, and with any
@@ -21,18 +21,18 @@ type Records interface {
 	Account(ctx context.Context, id int64) (Account, error)
 	// Accounts lists all accounts by id.
 	Accounts(ctx context.Context) ([]Account, error)
-	// AccountStatus gives an account's plan and how much of it is in use.
+	// AccountStatus returns an account's plan and how much of it is in use.
 	AccountStatus(ctx context.Context, accountID int64) (AccountStatus, error)
 	// BankAccounts lists the linked bank accounts by id.
 	BankAccounts(ctx context.Context, accountID int64) ([]BankAccount, error)
-	// Balances gives the last balance of each bank account up to the end of a
+	// Balances returns the last balance of each bank account up to the end of a
 	// day, by the ids. A bank account without one isn't in it.
 	Balances(ctx context.Context, accountID int64, until Day) (map[int64]Balance, error)
 	// Transaction finds one transaction.
 	Transaction(ctx context.Context, accountID, id int64) (Transaction, error)
 	// TransactionOrigin says where a transaction comes from.
 	TransactionOrigin(ctx context.Context, accountID, transactionID int64) (TransactionOrigin, error)
-	// Note gives the note of a transaction; the zero Note where it has none.
+	// Note returns the note of a transaction; the zero Note if it has none.
 	Note(ctx context.Context, accountID, transactionID int64) (Note, error)
 	// Noted lists the transactions whose notes contain a text, newest first, at
 	// most limit.
@@ -48,7 +48,7 @@ type Records interface {
 	CodePatterns(ctx context.Context, accountID int64) ([]CodePattern, error)
 	// AuditLines lists the last lines of the audit log, newest first, at most limit.
 	AuditLines(ctx context.Context, accountID int64, f AuditFilter, limit int) ([]AuditLine, error)
-	// Audit writes a line of the audit log about what changes nothing else in the
+	// Audit writes a line of the audit log about a deed that changes nothing else in the
 	// file, such as an export.
 	Audit(ctx context.Context, accountID int64, deed Deed, id int64, d AuditDetail) error
 	// ToggleBankAccount switches a bank account off where it is active, else on.
@@ -58,7 +58,7 @@ type Records interface {
 	// transactions and totals stay; new transactions for it are unassigned. To
 	// link it again brings the same bank account back.
 	UnlinkBankAccount(ctx context.Context, accountID, id int64, now time.Time) error
-	// DeleteCodePattern ends a pattern. The codes of transactions stay.
+	// DeleteCodePattern ends a pattern. The codes of transactions stay. It fails with
 	// ErrPatternInUse while a payment request with such a code can be paid.
 	DeleteCodePattern(ctx context.Context, accountID, id int64, now time.Time) error
 }
@@ -69,20 +69,20 @@ type Records interface {
 type Store interface {
 	Records
 
-	// CreateAccount inserts a and gives it with its id.
+	// CreateAccount inserts a and returns it with its id.
 	CreateAccount(ctx context.Context, a Account) (Account, error)
-	// UpdateAccount changes what isn't nil in u, and gives the account after it.
+	// UpdateAccount changes the fields that aren't nil in u, and returns the account after it.
 	UpdateAccount(ctx context.Context, id int64, u AccountUpdate) (Account, error)
 	// SetBankAccountLabel changes a linked bank account.
 	SetBankAccountLabel(ctx context.Context, accountID, id int64, label BankAccountLabel) error
-	// SetAccountName changes a linked bank account, and gives it after that.
+	// SetAccountName changes a linked bank account, and returns it.
 	SetAccountName(ctx context.Context, accountID, id int64, name string) (BankAccount, error)
-	// SetBankAccountReceiving changes a linked bank account, and gives it after that.
+	// SetBankAccountReceiving changes a linked bank account, and returns it.
 	SetBankAccountReceiving(ctx context.Context, accountID, id int64, r BankAccountReceiving) (BankAccount, error)
 	// BankAccountSummaries lists the linked bank accounts by id with the sums of
 	// all time and of the day, week and month of today, without balances.
 	BankAccountSummaries(ctx context.Context, accountID int64, today Day) ([]BankAccountSummary, error)
-	// FirstDay is the first day with a transaction; otherwise where there is none.
+	// FirstDay is the first day with a transaction, or the argument otherwise.
 	FirstDay(ctx context.Context, accountID int64, otherwise Day) (Day, error)
 	// BankAccountDays lists the bank accounts that had transactions on a day, by
 	// id, without balances.
@@ -102,10 +102,10 @@ type Store interface {
 	// hold, up to some thousands.
 	Unindexed(ctx context.Context) (int64, error)
 	// TransactionsAfter looks at the next transactions after a place, at most some, and lists those that
-	// meet a filter. next is the place after them; it is the same where there are none.
+	// meet a filter. next is the place after them; it is after if there are none.
 	TransactionsAfter(ctx context.Context, accountID int64, f TransactionFilter, after ExportPlace, some int) (
 		list []Transaction, next ExportPlace, _ error)
-	// CreateCodePattern inserts p and gives it with its id. ErrSamePrefix,
-	// ErrTooManyCodePatterns or CodePlanExpired.
+	// CreateCodePattern inserts p and returns it with its id. It fails with
+	// ErrSamePrefix, ErrTooManyCodePatterns or CodePlanExpired.
 	CreateCodePattern(ctx context.Context, p CodePattern) (CodePattern, error)
 }

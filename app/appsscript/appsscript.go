@@ -2,9 +2,9 @@
 // is called, how it answers, and has the script that writes deliveries into a
 // Google Sheet.
 //
-// Google publishes no contract for callers that don't follow redirects. What
-// stands here is what its guide (developers.google.com/apps-script/guides/content,
-// "Redirects") and public reports agree in: doPost runs at the address of the web
+// Google publishes no contract for callers that don't follow redirects. This package
+// relies on the facts in which its guide (developers.google.com/apps-script/guides/content,
+// "Redirects") and public reports agree: doPost runs at the address of the web
 // app; the text that it returns lies at a second address, to which a 302 leads. A
 // script that throws, or that can't be run, answers with a page and no such 302.
 package appsscript
