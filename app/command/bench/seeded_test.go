@@ -260,9 +260,9 @@ func (s *seeded) get(b *testing.B, header, value, list string) {
 		"{dates}", "from="+month.Format(app.DateLayout)+"&to="+month.AddDate(0, 1, 0).Format(app.DateLayout),
 		"{last}", fmt.Sprint(min(10_000, *rows/app.DefaultPageSize)), "{rows}", fmt.Sprint(*rows), "{some}", fmt.Sprint(max(1, *rows/3)),
 		"{bank}", fmt.Sprint(s.bank), "{hook}", fmt.Sprint(s.hook), "{source}", fmt.Sprint(s.source.ID),
-		"{year}", month.Format(app.DateLayout), "{month}", month.Format("2006-01"), "{unassigned}", fmt.Sprint(*rows+1), "{file}",
-		fmt.Sprint(s.file), "{payment}",
-		fmt.Sprint(s.bill-1), "{bill}", fmt.Sprint(s.bill),
+		"{today}", time.Now().Format(app.DateLayout), "{year}", month.Format(app.DateLayout), "{month}", month.Format("2006-01"),
+		"{unassigned}", fmt.Sprint(*rows+1), "{file}", fmt.Sprint(s.file), "{payment}", fmt.Sprint(s.bill-1),
+		"{bill}", fmt.Sprint(s.bill),
 	)
 	for line := range strings.Lines(list) {
 		name, path, found := strings.Cut(strings.TrimSpace(line), ": ")
