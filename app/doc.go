@@ -172,9 +172,9 @@
 //     (derived_test.go). The SQL is in the noun's file: a column is in its list of columns, in
 //     the scan and in the struct. A query that no rule decides goes into the Records of its
 //     room, others into its Store.
-//   - A thing that needs attention, and its alert: a kind in app/alert/attention.go with its
-//     words (Name, Text, Action), Attention.Path, and, if there are
-//     alerts about it, alert.Kinds and alertNames in alert.go.
+//   - A thing that needs attention, and its alert: a kind and its page in app/alert/attention.go,
+//     its words (Name, Text, Action) there, in incoming.go or outgoing.go, and, if there
+//     are alerts about it, alert.Kinds and alertNames in alert.go.
 //     attentionTakes in web/dashboard/attention.go says who sees it besides owners.
 //
 // # Glossary
