@@ -263,11 +263,11 @@ func (s *Store) PaymentsToSend(ctx context.Context, c alert.Channel) ([]app.Tran
 	return nil, last, err
 }
 
-func (s *Store) SettlePaymentFeed(ctx context.Context, c alert.Channel, toldTo int64) error {
+func (s *Store) SettlePaymentFeed(ctx context.Context, c alert.Channel, sentThrough int64) error {
 	f := c.Feed
 	return s.write(ctx, func(tx *tx) error {
 		return tx.exec(`UPDATE payment_feeds SET told_to = ?, sent_ms = ?, failures = ?, problem_en = ?, problem_vi = ?, retry_ms = ?
 			WHERE channel_id = ? AND told_to = ?`,
-			f.SentThrough, unixMilliOrNull(f.SentAt), f.Failures, f.Problem.EN, f.Problem.VI, unixMilliOrNull(f.RetryAt), c.ID, toldTo)
+			f.SentThrough, unixMilliOrNull(f.SentAt), f.Failures, f.Problem.EN, f.Problem.VI, unixMilliOrNull(f.RetryAt), c.ID, sentThrough)
 	})
 }

@@ -58,9 +58,9 @@ type Store interface {
 	// was switched off, switched on or changed since c was read it lists none, and
 	// passed is 0.
 	PaymentsToSend(ctx context.Context, c Channel) (list []app.Transaction, passed int64, _ error)
-	// SettlePaymentFeed keeps how far c.Feed has got since toldTo. It does nothing
+	// SettlePaymentFeed keeps how far c.Feed has got since sentThrough. It does nothing
 	// where the feed was switched off or on meanwhile.
-	SettlePaymentFeed(ctx context.Context, c Channel, toldTo int64) error
+	SettlePaymentFeed(ctx context.Context, c Channel, sentThrough int64) error
 	// PushKey gives the private key of an account, and makes one where there is none.
 	PushKey(ctx context.Context, accountID int64) ([]byte, error)
 	// AddPhone inserts a phone. One with the same endpoint is removed where it is another

@@ -36,7 +36,7 @@ func importCommand() *cli.Command {
 		Flags: terminal.AdminFlags(
 			&cli.BoolFlag{Name: "dry-run", Usage: "change nothing, and show what would be recorded, or removed"},
 			&cli.BoolFlag{Name: "list", Usage: "list the files that were imported, newest first"},
-			&cli.Int64Flag{Name: "undo", Usage: "take back import `ID`: remove its transactions, but those that a shop was told of",
+			&cli.Int64Flag{Name: "undo", Usage: "take back import `ID`: remove its transactions, but those that a shop was notified of",
 				DefaultText: "none"},
 			&cli.BoolFlag{Name: "notify", Usage: "send new transactions to the webhooks"},
 			&cli.StringSliceFlag{Name: "map",

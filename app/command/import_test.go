@@ -491,7 +491,7 @@ func TestImportUndo(t *testing.T) {
 		return v
 	}
 	want := undoneJSON{ImportID: *r.ImportID, File: "acb.csv", DryRun: true, InCount: 2, InAmount: 1_599_000, OutCount: 2, OutAmount: 261_000,
-		Told: []string{}, Named: []string{}}
+		Notified: []string{}, Named: []string{}}
 	got := undo(*r.ImportID, "--dry-run")
 	if got.From == nil || *got.From != "2026-10-31 00:00:00" || *got.To != "2026-11-03 00:00:00" {
 		t.Errorf("%+v", got)
@@ -520,7 +520,7 @@ func TestImportUndo(t *testing.T) {
 	}
 	w.run(0, "webhook", "create", "--name", "shop", "--url", "https://shop.example.vn/", "--type", "IN")
 	again := w.imports(importCounts{Rows: 4, Recorded: 4, Deliveries: 2}, path, "--notify")
-	if v := undo(*again.ImportID); v.NotifiedCount != 2 || len(v.Told) != 2 || v.OutCount != 2 || v.InCount != 0 {
+	if v := undo(*again.ImportID); v.NotifiedCount != 2 || len(v.Notified) != 2 || v.OutCount != 2 || v.InCount != 0 {
 		t.Errorf("%+v", v)
 	}
 	if list := w.transactions(); len(list) != 2 {

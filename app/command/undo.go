@@ -57,7 +57,7 @@ type undoneJSON struct {
 	OutAmount     int64    `json:"out_amount"`
 	From          *string  `json:"from"` // date of the first removed transaction
 	To            *string  `json:"to"`
-	Told          []string `json:"told"` // transactions that stay: a shop was notified of them, or may be
+	Notified      []string `json:"told"` // transactions that stay: a shop was notified of them, or may be
 	NotifiedCount int64    `json:"told_count"`
 	Named         []string `json:"named"` // transactions that stay: a provider, a person or another file has them too
 	NamedCount    int64    `json:"named_count"`
@@ -78,7 +78,8 @@ func undoImport(c *cli.Context, s *session.Session) error {
 	v := undoneJSON{
 		ImportID: id, File: u.File.File, DryRun: c.Bool("dry-run"),
 		InCount: u.In.Count, InAmount: u.In.Total, OutCount: u.Out.Count, OutAmount: u.Out.Total,
-		Told: formatIDs(u.Notified), NotifiedCount: u.NotifiedCount, Named: formatIDs(u.Named), NamedCount: u.NamedCount, Closed: u.ClosedCount,
+		Notified: formatIDs(u.Notified), NotifiedCount: u.NotifiedCount, Named: formatIDs(u.Named), NamedCount: u.NamedCount,
+		Closed: u.ClosedCount,
 	}
 	v.From, v.To = api.TimeOrNull(u.First, s.Services.Ledger.Zone()), api.TimeOrNull(u.Last, s.Services.Ledger.Zone())
 	if v.DryRun {
@@ -122,7 +123,7 @@ func (v undoneJSON) print(w io.Writer, what string) {
 		ids []string
 		n   int64
 		why string
-	}{{v.Told, v.NotifiedCount, "a shop was told of them, or may be"},
+	}{{v.Notified, v.NotifiedCount, "a shop was notified of them, or may be"},
 		{v.Named, v.NamedCount, "a provider, somebody by hand, or another file named them too"}} {
 		if kept.n > 0 {
 			fmt.Fprintf(w, "Staying, since %s: %s: %s", kept.why, terminal.Counted(kept.n, "transaction", "transactions"),

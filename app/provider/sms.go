@@ -59,7 +59,7 @@ func readSMS(in Call, m forwardedSMS) inbound.Reading {
 	}
 	if e.Fault == nil && m.id == "" && receivedAt.IsZero() {
 		e.Fault = &app.FieldError{Field: m.receivedKey, Text: app.Text{
-			EN: "must be the phone's time of receipt: only it distinguishes two equal texts",
+			EN: "must be the phone's time of receipt, the only difference between two equal texts",
 			VI: "phải là thời gian điện thoại nhận tin: không có gì khác để phân biệt hai tin giống nhau",
 		}}
 	}

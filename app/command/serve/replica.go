@@ -186,7 +186,7 @@ func (r *ReplicaChecker) Check(ctx context.Context, now time.Time) (c upkeep.Rep
 		var err error
 		if c, err = r.check(ctx, now); err != nil {
 			c = upkeep.ReplicaCheck{At: now,
-				Problem: app.Textf("The replica can’t be restored: %s. If it continues, begin a new one: baoco replica setup --anew.",
+				Problem: app.Textf("The replica can’t be restored: %s. If the error stays, begin a new one: baoco replica setup --anew.",
 					"Không khôi phục được bản sao ngoài máy: %s. Nếu vẫn vậy, hãy bắt đầu bản mới: baoco replica setup --anew.", err.Error())}
 		}
 		if !c.Differs {
